@@ -111,7 +111,6 @@ export async function ownSql(bench: Bench, table: string): Promise<number> {
   return cpuMs
 }
 
-/** Live pages: what reading rows costs. */
 export async function livePages(bench: Bench): Promise<Line[]> {
   const hundredth = Math.max(1, Math.floor(bench.pages / 100))
   const statementMs: number[] = []
@@ -187,7 +186,6 @@ export async function livePages(bench: Bench): Promise<Line[]> {
   ]
 }
 
-/** Depth and size of the table, with no cache at all. */
 export async function depth(bench: Bench): Promise<Line[]> {
   const runs: Record<'first' | 'last' | 'large' | 'small', number[]> = {
     first: [],

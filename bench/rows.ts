@@ -96,7 +96,6 @@ function renewedPartner({ row, at, copy, rows }: Repetition): SourceRow {
 
 const nullShare = 0.05
 
-/** Yields rows with random values of the types of a table. */
 export function* randomRows(table: Table, count: number): Generator<SourceRow> {
   const random = randomFrom(tableId(table))
   for (let index = 0; index < count; index += 1)

@@ -26,14 +26,12 @@ type Environment = Readonly<Record<string, string>>
 
 let port = 18_100
 
-/** Starts the service with the Node options of the program `acervo`. */
 export async function startService(environment: Environment): Promise<Server> {
   const [line = ''] = (await readFile('dist/ingest/main.js', 'utf8')).split('\n')
   const flags = line.match(/--[\w-]+(=\S+)?/g) ?? []
   return start('dist/server/process/main.js', environment, flags)
 }
 
-/** Starts a bare server that sends given bytes. */
 export async function startReference(kind: 'http' | 'express', environment: Environment): Promise<Server> {
   return start('dist/bench/reference.js', { KIND: kind, ...environment }, [])
 }

@@ -18,7 +18,6 @@ export function escapeMarkup(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => markupEntities[sign] ?? sign)
 }
 
-/** Formats rows as lines with aligned columns. */
 export function alignedRows(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows.map((row) =>

@@ -67,7 +67,6 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts a program, and waits until it answers at an address. */
 export async function startProgram(
   program: string,
   args: readonly string[],

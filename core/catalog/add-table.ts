@@ -28,7 +28,6 @@ export function addTable(text: string, table: string, place: Place): string {
   return withItem(text, document, [...datasetPath, 'tables'], tables, table)
 }
 
-/** Returns whether a file of a catalog contains a dataset. */
 export function holdsDataset(text: string, slug: string): boolean {
   return text.includes(slug) && pathOf(parseDocument(text, { version: '1.2' }), slug) !== null
 }
@@ -43,6 +42,7 @@ function pathOf(document: Document, slug: string): (string | number)[] | null {
   return isMap(contents) ? ['datasets', index] : [index]
 }
 
+/** Adds an item to a list, in the form in which the list is written. */
 function withItem(
   text: string,
   document: Document,

@@ -91,7 +91,6 @@ export function withoutAccents(text: string): string {
   return text.normalize('NFKD').replaceAll(/\p{M}/gu, '')
 }
 
-/** The catalog without its datasets, which are parsed one by one. */
 export const catalogShape = z.strictObject({
   title: texts,
   description: optional(texts),
@@ -157,7 +156,6 @@ export const catalogDefinition = catalogShape
   })
   .describe('The datasets of an Acervo service.')
 
-/** Returns the schema as JSON Schema, for editors. */
 export function catalogJsonSchema(): unknown {
   const { required = [], ...schema } = z.toJSONSchema(catalogDefinition, { io: 'input' })
   // `datasets` is not required, since included files may contain all datasets.
@@ -248,6 +246,7 @@ export function translated<T>(value: T, language: Language | null): Translated<T
   return translate(value, language) as Translated<T>
 }
 
+/** Replaces texts in nested values, and keeps parts without any. */
 function translate(value: unknown, language: Language | null): unknown {
   if (value instanceof Texts) return value.in(language)
   if (typeof value !== 'object' || value === null || value instanceof Set) return value
@@ -277,11 +276,9 @@ export type CatalogTexts = Translated<ReturnType<typeof buildCatalog>>
 /** A scheme of addresses for the whole catalog (spec: Versioning 1). */
 export type Family = CatalogTexts['families'][number]
 export type Limits = CatalogTexts['limits']
-/** Maximum number of requests of one client in a window. */
 export type Limit = Limits['rows'][number]
 export type Window = Pick<Limit, 'per' | 'windowMs'>
 export type Party = NonNullable<Dataset['license']>
-/** A party that may have no address. */
 export type Originator = NonNullable<Dataset['author']>
 export type Contact = NonNullable<CatalogTexts['contact']>
 type MapValue<T> = T extends ReadonlyMap<unknown, infer Value> ? Value : never
@@ -293,7 +290,6 @@ export type Table = MapValue<Dataset['tables']>
 export type Field = Table['fields'][number]
 /** Spelling of a field's values in the source: by the field, or else by its table. */
 export type Reading = Field['reading']
-/** Source files of a table, and their CSV dialect. */
 export type SourceForm = Table['source']
 /** A path under SOURCES with `*` for any part of a name, or an http(s) address. */
 export type SomeFiles = NonNullable<SourceForm['files']>[number]

@@ -19,7 +19,6 @@ export interface LineAndColumn {
   readonly column: number
 }
 
-/** A YAML text with the positions of its values. */
 export interface PlacedDocument {
   /** Parsed value; null if there is none. */
   readonly root: unknown

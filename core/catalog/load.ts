@@ -20,7 +20,6 @@ export interface ParsedTexts {
   parsed(text: string, root: unknown): void
 }
 
-/** Parsed files of the latest catalog. */
 export class ParsedFiles {
   roots: ReadonlyMap<string, unknown> = new Map()
 

@@ -72,7 +72,6 @@ export const texts = z
 
 const pathNamePattern = /^[a-z0-9][a-z0-9_-]{0,99}$/
 
-/** Returns whether a name is valid for a dataset or table. */
 export function isPathName(name: string): boolean {
   return pathNamePattern.test(name)
 }

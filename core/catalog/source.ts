@@ -228,6 +228,7 @@ export function checkSource(
   }
 }
 
+/** Reports fields with values from two places, such as a constant and a column. */
 function checkGiven(source: SourceDefinition, fieldNames: readonly string[], report: ReportFault): void {
   const constants = [...source.constants.keys()]
   const patternFields = fieldsIn(source.from_name)

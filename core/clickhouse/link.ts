@@ -3,7 +3,6 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { StartError } from '../errors.ts'
 
-/** Values of the placeholders of a statement, `{name:Type}`, by name. */
 export type NamedValues = Readonly<Record<string, string>>
 
 interface AskOptions {

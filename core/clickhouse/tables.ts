@@ -80,10 +80,8 @@ function microsecondsOf(moment: string): string {
   return String(BigInt(Date.parse(`${seconds.replace(' ', 'T')}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0')))
 }
 
-/** Quotes a table name with any characters. */
 export const quotedTable = (name: string): string => `\`${name.replaceAll(/[\\`]/g, String.raw`\$&`)}\``
 
-/** Name of the ClickHouse table of a snapshot. */
 export function clickHouseName(table: Pick<Table, 'dataset' | 'name'>, snapshot: SnapshotId): string {
   return `${tableId(table)}/${snapshot}`
 }
@@ -111,7 +109,6 @@ export function writtenColumns(
   return [{ name: rowColumn, sql: `(${position})::uinteger` }, ...columns]
 }
 
-/** Returns the name of a table that is being loaded. */
 export const loadingName = (name: string): string => `${name}/loading`
 
 /**

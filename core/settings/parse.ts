@@ -68,12 +68,10 @@ export function isRedis(text: string): boolean {
   return /^rediss?:\/\/[^/]/.test(text) && URL.canParse(text)
 }
 
-/** Parses an IP address or host name. */
 export function host(text: string): string | null {
   return /^[\w.:-]+$/.test(text) ? text : null
 }
 
-/** Parses an http(s) address, or an empty text. */
 export function webAddress(text: string): string | null {
   return text === '' || /^https?:\/\/\S+$/.test(text) ? text : null
 }

@@ -338,7 +338,6 @@ export const settingRows = {
   }),
 } as const
 
-/** Settings of earlier versions, and the advice about each. */
 export const removedSettings: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['QUERY_MEMORY', 'SCAN_MEMORY', 'INDEX_CACHE_MB', 'MAKING_MB', 'UNSENT_MB'].map((name) => [

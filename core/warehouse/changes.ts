@@ -16,8 +16,8 @@ import { quotedName, quotedText } from '../sql.ts'
  */
 
 interface ChangeColumns {
-  readonly change: string
-  readonly changed: string
+  readonly kindColumn: string
+  readonly changedColumn: string
   readonly old: (field: string) => string
 }
 
@@ -28,7 +28,11 @@ export function changeColumns(fields: readonly string[]): ChangeColumns {
   const isTaken = (name: string): boolean =>
     name === `${mark}change` || name === `${mark}changed` || name.startsWith(`${mark}old_`)
   while (taken.some(isTaken)) mark += '_'
-  return { change: `${mark}change`, changed: `${mark}changed`, old: (field) => `${mark}old_${field}` }
+  return {
+    kindColumn: `${mark}change`,
+    changedColumn: `${mark}changed`,
+    old: (field) => `${mark}old_${field}`,
+  }
 }
 
 interface ComparedForm {
@@ -52,17 +56,17 @@ export function changedListSql(changed: string): string {
 /** SQL: the earlier value of a field; added rows have none. */
 export function earlierSql(name: string, compared: ComparedForm): string {
   if (!fieldsWithOld(compared).includes(name)) return quotedName(name)
-  const { changed, old } = changeColumns(compared.fields)
-  const isChanged = `list_contains(${changedListSql(changed)}, ${quotedText(name)})`
+  const { changedColumn, old } = changeColumns(compared.fields)
+  const isChanged = `list_contains(${changedListSql(changedColumn)}, ${quotedText(name)})`
   return `case when ${isChanged} then ${quotedName(old(name))} else ${quotedName(name)} end`
 }
 
 /** SQL: earlier or later states of the rows in a file of changes. */
 export function statesSql({ file, ...compared }: ChangesFile, state: 'old' | 'new'): string {
-  const { change } = changeColumns(compared.fields)
+  const { kindColumn } = changeColumns(compared.fields)
   const columns = compared.fields.map((name) =>
     state === 'old' ? `${earlierSql(name, compared)} as ${quotedName(name)}` : quotedName(name),
   )
   return `select ${columns.join(', ')} from read_parquet(${quotedText(file)})
-    where ${quotedName(change)} <> '${state === 'old' ? 'added' : 'removed'}'`
+    where ${quotedName(kindColumn)} <> '${state === 'old' ? 'added' : 'removed'}'`
 }

@@ -10,7 +10,6 @@ export interface Sums {
   readonly sha512: string
 }
 
-/** Returns the SHA-256 of a stream, as 64 hexadecimal digits. */
 export async function hashBytes(bytes: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of bytes) hash.update(chunk)
@@ -21,7 +20,6 @@ export async function hashInline(file: string): Promise<string> {
   return hashBytes(chunksOf(file))
 }
 
-/** Returns the size and sums of a file, reading it once. */
 export async function sumsInline(file: string): Promise<Sums> {
   const [short, long] = [createHash('sha256'), createHash('sha512')]
   let bytes = 0

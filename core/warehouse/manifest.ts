@@ -162,7 +162,6 @@ export type StoredFile = z.infer<typeof fileShape>
 export type PiecewiseFile = z.infer<typeof piecewiseShape>
 export type Source = z.infer<typeof sourceShape>
 
-/** The manifest is damaged, or its format is unknown. */
 export class DamagedManifest extends Error {
   /** Message without the name of the file. */
   readonly fault: string
@@ -246,7 +245,6 @@ export function orderTerms(table: Table, column: (field: string) => string = quo
   return table.order.map((key) => orderTerm(key, column))
 }
 
-/** Returns whether a snapshot has the fields declared now. */
 export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
 }

@@ -26,7 +26,6 @@ async function manifestAt(store: Store, key: string): Promise<Manifest | null> {
   return bytes === null ? null : parseManifest(bytes.toString(), key)
 }
 
-/** Snapshots of a table, published or not, newest first. */
 export async function snapshotsIn(store: Store, table: TableName): Promise<SnapshotId[]> {
   const names = await store.list(layout.table(table))
   return names.filter(isSnapshotId).toSorted().toReversed()

@@ -102,7 +102,6 @@ export function holdsAll(type: string | undefined, narrower: string | undefined)
   return digits.scale >= narrow.scale && digits.precision - digits.scale >= narrow.precision - narrow.scale
 }
 
-/** Describes the breaking changes in phrases. */
 export function breakingPhrases({ removed, renamed, retyped, remeasured }: SchemaChange): string[] {
   return [
     ...removed.map((name) => `"${name}" is removed`),

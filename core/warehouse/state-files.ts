@@ -80,7 +80,6 @@ export async function recordHashes(store: Store, table: TableName, hashed: Recor
   await write(store, key, Object.fromEntries(hashed))
 }
 
-/** Last check that gave no new snapshot. */
 export interface SourceCheck {
   readonly at: string
   /** `held`: not published again, since its snapshot was rolled back. */

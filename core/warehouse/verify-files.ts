@@ -68,10 +68,6 @@ export async function verifyFiles(
   for await (const _ of inOrder(unknown, hashedMax, (file) => requireHash(files, file)));
 }
 
-/**
- * Verifies one file of a snapshot.
- * @throws MissingFile or DamagedFile
- */
 export async function verifyFile(files: SnapshotFiles, stored: StoredFile): Promise<void> {
   await requireSize(files, stored)
   await requireHash(files, stored)

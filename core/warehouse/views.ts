@@ -34,8 +34,8 @@ const baseVariable = 'acervo_files'
 
 /**
  * Writes a DuckDB file with a schema per dataset: views of the tables, comments from the catalog, and macros
- * for versions. DuckDB reads the parts when it creates a view, so the variable points to local files
- * meanwhile, perhaps to empty ones.
+ * for versions. Views find the parts by the variable `acervo_files`. DuckDB reads the parts when it creates
+ * a view: until then, the variable is the local warehouse, or a folder of empty stand-ins for remote parts.
  */
 export async function writeViews(
   file: string,
@@ -44,23 +44,23 @@ export async function writeViews(
 ): Promise<OmittedTable[]> {
   const omittedTables: OmittedTable[] = []
   await rm(file, { force: true })
-  const bound = warehouse ?? path.join(scratch, 'stand-ins')
+  const localBase = warehouse ?? path.join(scratch, 'stand-ins')
   const database = await Database.open({
     file,
     memory: '100MB',
     threads: 1,
     scratch,
-    folders: [bound, path.dirname(file)],
+    folders: [localBase, path.dirname(file)],
   })
   try {
     const db = await database.connect()
     try {
-      await db.rows(`set variable ${baseVariable} = ${quotedText(bound)}`)
+      await db.rows(`set variable ${baseVariable} = ${quotedText(localBase)}`)
       for (const published of tables) {
         // In one transaction, since each commit waits for the disk.
         await db.rows('begin')
         try {
-          if (warehouse === null) await writeStandIns(db, published, bound)
+          if (warehouse === null) await writeStandIns(db, published, localBase)
           await writeView(db, published, base)
           await writeVersionMacros(db, [published.manifest, ...published.earlier], (below) =>
             locationSql(below, base),
@@ -77,7 +77,7 @@ export async function writeViews(
     }
   } finally {
     database.close()
-    if (warehouse === null) await rm(bound, { recursive: true, force: true })
+    if (warehouse === null) await rm(localBase, { recursive: true, force: true })
   }
   return omittedTables
 }

@@ -24,7 +24,6 @@ export function descriptorOf(file: object, path: string): number {
   return descriptor
 }
 
-/** Closes a file that may have been replaced. */
 export function closeFile(file: object): void {
   descriptors.delete(file)
 }

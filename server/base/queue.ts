@@ -54,7 +54,6 @@ export class FairQueue<T> {
   }
 }
 
-/** A waiter, with data that decides when it can be served. */
 export interface Waiter<T, About> {
   readonly demand: About
   readonly serve: (item: T) => void

@@ -21,7 +21,6 @@ export interface Writing {
   readonly pagesOf: (language: Language, dataset?: Dataset, table?: Table) => readonly string[]
 }
 
-/** The service itself, if the catalog names no publisher. */
 export function publisherOf({ catalog, page }: Writing): Party {
   return catalog.publisher ?? { name: catalog.title, url: page('en') }
 }

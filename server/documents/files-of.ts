@@ -10,7 +10,6 @@ export interface Published {
   readonly addressOf: (file: StoredFile) => string
 }
 
-/** Null if nothing is published. */
 export function publishedFiles({ files }: Writing, { table, manifest }: TableDescription): Published | null {
   const download = manifest?.files.find(({ file }) => file === fileNames.download(table))
   if (manifest === null || download === undefined) return null

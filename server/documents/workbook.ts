@@ -37,7 +37,6 @@ export function defaultTexts({ inLanguage }: Catalog): Pick<WorkbookRows, 'catal
   return { catalog, language }
 }
 
-/** Packs the lines of a page of rows as a workbook. */
 export async function workbookBody(
   pack: NonNullable<LineFormat['pack']>,
   pieces: readonly (string | Uint8Array)[],

@@ -41,7 +41,6 @@ export interface Workbook {
   readonly date: Date
 }
 
-/** Rules by which values in JSON become a line. */
 export interface StoredLine {
   /** The line of all fields is the JSON of the row itself. */
   readonly isJson: boolean
@@ -75,7 +74,6 @@ const backslash = '\\'.charCodeAt(0)
 
 export const copiesNothing: Copies = { isCopied: new Uint8Array(256), hasQuotes: false }
 
-/** Writes rows column by column, with typed values. */
 export interface ColumnFormat extends AnyFormat {
   /**
    * SQL: aggregates over `part` with all values in order, each a list (`list(...)`) or BLOB. Texts use

@@ -5,8 +5,6 @@ import { quotedName, quotedText } from '../../core/sql.ts'
 import { dateOf } from '../../core/catalog/types/date.ts'
 import { csvOf } from './csv.ts'
 
-/** Cells of a worksheet, from values in JSON or SQL. */
-
 /** Formats by style; `workbook.ts` writes them in this order. */
 export const numberFormats = [
   'General',
@@ -47,6 +45,7 @@ const unwritable = String.fromCharCode(...controls, 0xfffe, 0xffff)
 /** Excel reads `_x0041_` as A. */
 const escapeStart = '_(x[0-9A-Fa-f]{4})'
 
+/** Number, day or moment if Excel keeps it exactly, else text. */
 export function cellOf(json: string, field: Field): string {
   const { isText, moment, wire } = typeRow(field.type)
   if (wire.kind === 'truth') return truthCell(json === 'true' ? '1' : '0')
@@ -76,7 +75,6 @@ function serialOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / dayMs + unixDay
 }
 
-/** SQL: the same as `cellOf`. */
 export function cellSql(field: Field): string {
   const { csv, isText, moment, wire } = typeRow(field.type)
   const column = `part.${quotedName(field.name)}`
@@ -148,7 +146,6 @@ function textSql(text: string): string {
   return aroundSql(tagged('\0', cellStyles.text), xml)
 }
 
-/** Escapes a text for XML in a cell. */
 export function cellText(text: string): string {
   const points = Buffer.byteLength(text) > textMax ? Array.from(text) : null
   const fitting =

@@ -71,7 +71,6 @@ export function parsePartName(name: string): { table: string; index: number; cou
     : { table, index: Number(index), count: Number(count) }
 }
 
-/** Returns the form of a dataset's addresses in a family. */
 export function addressForm(dataset: Dataset, family: Family): AddressForm {
   const form = dataset.forms.get(family.name)
   if (form === undefined) throw new Error(`${dataset.slug} has no address form in the family ${family.name}`)

@@ -22,7 +22,6 @@ export interface ResourceRequest {
 /** `find` names a response before its body is built; `respond` sends a file or a stream. */
 export type Resource = Common & ({ readonly find: Find } | { readonly respond: Respond })
 
-/** A response of a resource before it is sent. */
 export type Found = NamedResponse | Redirect
 
 type Find = (request: ResourceRequest) => Found | Promise<Found>
@@ -40,7 +39,6 @@ interface Common {
   readonly offers?: readonly Offer[]
 }
 
-/** HTML page of a JSON resource; null if none was requested. */
 export type Browse = (
   resource: Pick<Resource, 'name'>,
   request: ResourceRequest,
@@ -77,6 +75,7 @@ export function mount(
     description,
     offers.map(({ mediaTypes: [mediaType] }) => mediaType),
   )
+  /** Answers with a page, a redirect or a body, and remembers the route of the address. */
   const answer: RequestHandler = async (req, res) => {
     const { params, originalUrl } = req
     const answerTo = async (

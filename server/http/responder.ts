@@ -154,6 +154,7 @@ export class Responder {
     return accepted.find(isCheap) ?? best
   }
 
+  /** Returns the body in the best coding: cached, compressed, or as it is while too many compressions run. */
   async #make(
     response: NamedResponse,
     encoding: ContentCoding,

@@ -34,6 +34,7 @@ export async function sendUnpacked(
   )
 }
 
+/** Unpacks the file, or sections around a range, while verifying and sending it. */
 async function transmit(
   req: IncomingMessage,
   res: ServerResponse,

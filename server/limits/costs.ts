@@ -11,7 +11,6 @@ const filePieceCost = 20
 /** Cost of a million values, weighted as in `server/table/selection/access/duckdb/statements.ts`. */
 const millionCost = 20
 
-/** Cost of at least 1. */
 export function costOfWork({ rowBytes, fileBytes, values = 0 }: RequestWork): Cost {
   const rows = rowBytes === undefined ? 0 : pageCost + Math.ceil((rowBytes / pieceBytes) * pieceCost)
   const file = fileBytes === undefined ? 0 : 1 + Math.ceil((fileBytes / pieceBytes) * filePieceCost)

@@ -1,7 +1,6 @@
 import { type Limits, type Window } from '../../core/catalog/catalog.ts'
 import { limitClasses, type LimitClass } from '../../core/catalog/names.ts'
 
-/** Quota of one client in a window of time. */
 export interface Policy {
   readonly name: string
   /** Requests of a class, or the cost of all in ms of processor time. */

@@ -10,7 +10,6 @@ import type { Resource } from '../http/resource.ts'
 import { Problem } from '../http/problems.ts'
 import { parseQuery } from '../query/parameters.ts'
 
-/** New content has a new name, so caches keep assets forever. */
 export interface Asset {
   readonly file: string
   readonly mediaType: string

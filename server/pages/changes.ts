@@ -213,13 +213,13 @@ function countsPart(
 ): Html {
   const { count, list } = writtenIn(words)
   const kinds = changedRowTexts(words, changes)
-  const { change } = changeColumns(changes.fields)
-  const chosen = parametersOf(query.target).find(([name]) => name === change)?.[1] ?? null
+  const { kindColumn } = changeColumns(changes.fields)
+  const chosen = parametersOf(query.target).find(([name]) => name === kindColumn)?.[1] ?? null
   const ends = endsOf(changes, query)
   const kindLink = ({ kind, text }: (typeof kinds)[number]): Html =>
     kind === chosen
       ? html`<strong>${text}</strong>`
-      : html`<a href="${queryLink(new Map([...ends, [change, kind]]))}">${text}</a>`
+      : html`<a href="${queryLink(new Map([...ends, [kindColumn, kind]]))}">${text}</a>`
   const isReloaded = changes.added + changes.removed + changes.changed > rows / 2
   const fields = changes.changed_fields.map(({ name, rows: changed }) => {
     const field = table.fields.find((item) => item.name === name)
@@ -257,22 +257,22 @@ function rowsPart(
   view: TableView,
 ): Html {
   const { words } = context
-  const { change, changed, old } = changeColumns(changes.fields)
+  const { kindColumn, changedColumn, old } = changeColumns(changes.fields)
   const inFields = new Set(changes.changed_fields.map(({ name }) => name))
   const first = table.defaultColumns ?? changes.fields
   const places = new Map(view.fields.map(({ name }, index) => [name, index]))
   const valueIn = (row: Row, name: string): string | null => row[places.get(name) ?? -1] ?? null
-  const counterparts = changes.key === null ? counterpartsIn(view, change) : new Map<Row, Row>()
+  const counterparts = changes.key === null ? counterpartsIn(view, kindColumn) : new Map<Row, Row>()
   const differing = changes.fields.filter((name) =>
     [...counterparts].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),
   )
   const names = [...new Set([...(changes.key ?? []), ...inFields, ...first, ...differing])]
-  // Fields of the page's table have titles in its language.
+  // Fields of the catalog, not of the file, since these have titles in the language of the page.
   const columns = names
     .slice(0, columnsMax)
     .flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   const kindOf = (row: Row): keyof typeof words.changeKinds =>
-    valueIn(row, change) as keyof typeof words.changeKinds
+    valueIn(row, kindColumn) as keyof typeof words.changeKinds
   // Without a key, the fields of the order say best which row it is.
   const key = new Set(changes.key ?? table.order.map(({ field }) => field))
   const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
@@ -310,7 +310,7 @@ function rowsPart(
         </thead>
         <tbody>
           ${view.rows.map((row) => {
-            const changedNames = JSON.parse(valueIn(row, changed) ?? '[]') as string[]
+            const changedNames = JSON.parse(valueIn(row, changedColumn) ?? '[]') as string[]
             return html`<tr class="${kindOf(row)}">
               <th scope="row">${words.changeKinds[kindOf(row)]}</th>
               ${columns.map((field) => cell(row, field, changedNames))}

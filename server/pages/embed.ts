@@ -196,7 +196,6 @@ function tableFrame(context: PageContext, view: TableView, parameters: QueryPara
   }
 }
 
-/** Describes the frame of a page (https://oembed.com). */
 export function oEmbed(
   services: ReadonlyMap<string, PageService>,
   {

@@ -77,7 +77,6 @@ export function partyPart({ name, url }: Originator): Html {
   return address === null ? html`${name}` : html`<a href="${address}" rel="nofollow">${name}</a>`
 }
 
-/** A script adds a button to copy. */
 export function codePart(text: string, words: { readonly copy: string; readonly copied: string }): Html {
   return html`<pre
     tabindex="0"

@@ -85,7 +85,6 @@ function addressIn(token: string): string | null {
   return safeAddress(JSON.parse(token) as string)
 }
 
-/** Shows JSON to browsers as pages, unless the address contains `format=`. */
 export function browsing(runtime: Runtime, contexts: PageContexts): Browse {
   const { publicUrl, responder } = runtime
   return ({ name }, { target, headers }, find) => {

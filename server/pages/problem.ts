@@ -79,6 +79,7 @@ function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }
 
+/** Form with all parameters, each with its fault. */
 function correctionForm(
   { language, words }: PageContext,
   { errors, parameters, isOfApi, table }: ProblemView,

@@ -9,7 +9,6 @@ import { coverageOf, plausibleCollection } from './coverage.ts'
 import { html, stackedTable, type Html } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 
-/** Dates and report of a table. */
 export interface TableProvenance {
   readonly table: Table
   readonly manifest: Manifest

@@ -123,7 +123,6 @@ export function requestedTable(
   return { dataset, table, manifest: snapshot?.manifest ?? null, report: snapshot?.report ?? null, key }
 }
 
-/** @param key identifies the content of the page within its language */
 export function named(
   { context, freshness }: Pick<PageService, 'context' | 'freshness'>,
   key: readonly unknown[],

@@ -60,7 +60,6 @@ const groupOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'gt', 'gte', 
 export const termsMax = 4
 export const measuresMax = 20
 
-/** Parameters that are no conditions. */
 export const aggregateParameterRows = {
   group: `up to ${termsMax} fields, or parts of dates, separated by commas; without any, all rows form one group`,
   measure: `up to ${measuresMax} measures, separated by commas; \`rows\` by default`,
@@ -231,6 +230,7 @@ export function termsOf(table: Table): Term[] {
     ])
 }
 
+/** Finds a field, or a part of its dates, by the name of a group. */
 function termOf(table: Table, name: string): Term | Invalid {
   const { fields } = table
   const end = name.lastIndexOf('__')

@@ -21,7 +21,6 @@ export interface ChangesTarget {
 const names = { since: 'since', from: 'since', to: 'to' } as const
 export const changesParameterNames = Object.keys(names)
 
-/** @throws InvalidQuery naming each invalid parameter */
 export function parseChangesTarget(target: string): ChangesTarget {
   const errors: ParameterError[] = []
   const ids = new Map<string, SnapshotId | null>()

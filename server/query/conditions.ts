@@ -158,6 +158,7 @@ function parseBox(text: string): string[] | null {
   return isRight ? numbers.map((number) => String(number === 0 ? 0 : number)) : null
 }
 
+/** Parses the operands of a list or a pair. */
 function parseSeveral(field: Term, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   const suggestion = correctedList(text)
@@ -270,11 +271,11 @@ export function impliedBy({ field, operator, values }: Condition): Condition[] {
   }
 }
 
-/** Returns whether two conditions have the same parameter. */
 export function haveSameParameter(a: Condition, b: Condition): boolean {
   return a.field === b.field && a.operator === b.operator
 }
 
+/** Writes a condition as a parameter, which is canonical: equal conditions have equal parameters. */
 export function parameterFor(
   { field, operator, values, unquoted }: Condition,
   isReserved: (name: string) => boolean,

@@ -21,7 +21,6 @@ export class InvalidQuery extends Error {
   }
 }
 
-/** An escape cannot be decoded. */
 export class MalformedQuery extends Error {
   constructor(cause: unknown) {
     super('the query string cannot be decoded', { cause })
@@ -29,7 +28,6 @@ export class MalformedQuery extends Error {
   }
 }
 
-/** Addresses of other pages would exceed the limit. */
 export class QueryTooLong extends Error {
   constructor(message: string) {
     super(message)
@@ -37,7 +35,6 @@ export class QueryTooLong extends Error {
   }
 }
 
-/** The page does not exist. */
 export class InvalidPage extends Error {
   constructor() {
     super('there is no such page')

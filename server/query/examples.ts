@@ -10,7 +10,6 @@ interface ExampleQuery {
   readonly parameters: QueryParameters
 }
 
-/** Queries that match rows, based on the report. */
 export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
   const reportFields = new Map(report?.fields.map((field) => [field.name, field]))
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))

@@ -89,7 +89,6 @@ function columnOf(field: Field, aggregate: MeasureFunction, name: string): Field
   }
 }
 
-/** Returns the measure with a name; null if there is none. */
 export function measureOf(table: Table, name: string): Measure | null {
   const [first] = table.fields
   if (name === rowsName(table) && first !== undefined)
@@ -108,44 +107,52 @@ export function measureOf(table: Table, name: string): Measure | null {
     : { name, aggregate, field, column: columnOf(field, aggregate, name) }
 }
 
-/** Returns the number of rows as a measure. */
 export function rowsMeasure(table: Table): Measure {
   const rows = measureOf(table, rowsName(table))
   if (rows === null) throw new TypeError('table has no fields')
   return rows
 }
 
+/** Explains why a name is no measure: it is unknown, a field alone, or a function that its field lacks. */
 export function noMeasure(table: Table, name: string): Invalid {
-  const { fields } = table
   const shown = shorten(name)
   const rows = rowsName(table)
-  const isTaken = fields.some((field) => field.name === name)
-  const end = name.lastIndexOf('__')
-  const base = fields.find((field) => field.name === (isTaken || end === -1 ? name : name.slice(0, end)))
+  const isField = table.fields.some((item) => item.name === name)
+  const [fieldName, hasFunction] = splitName(name)
+  const base = table.fields.find((item) => item.name === (isField ? name : fieldName))
   if (base === undefined) {
-    const knownNames = [
-      rows,
-      ...fields.flatMap((item) =>
-        functionsOf(table, item).map((functionName) => `${item.name}__${functionName}`),
-      ),
-    ]
-    return new Invalid(
-      `The parameter "measure" names "${shown}", which is not a measure${didYouMean(name, knownNames)}; measures are ${rows} and <field>__<function>.`,
-      'unknown-name',
+    const measureNames = [rows, ...table.fields.flatMap((item) => measureNamesOf(table, item))]
+    return unknownMeasure(
+      `"${shown}", which is not a measure${didYouMean(name, measureNames)}; measures are ${rows} and <field>__<function>.`,
     )
   }
-  const list = functionsOf(table, base).map((functionName) => `${base.name}__${functionName}`)
+  const names = measureNamesOf(table, base)
   const instead =
-    name === 'rows' ? `the number of rows is "${rows}", and measures of the field are` : 'its measures are'
-  const problem =
-    isTaken && (name === 'rows' || end !== -1)
-      ? `"${shown}", which is a field`
-      : isTaken
-        ? `the field "${shown}" without a function`
-        : `"${shown}", but the field "${base.name}" of type ${base.type} has no such function`
-  const hint = isTaken ? '' : didYouMean(name, list)
-  return new Invalid(
-    `The parameter "measure" names ${problem}${hint}; ${instead} ${list.join(', ')}.`,
-    'unknown-name',
+    name === 'rows'
+      ? `the number of rows is "${rows}", and measures of the field are ${names.join(', ')}.`
+      : `its measures are ${names.join(', ')}.`
+  if (!isField)
+    return unknownMeasure(
+      `"${shown}", but the field "${base.name}" of type ${base.type} has no such function${didYouMean(name, names)}; ${instead}`,
+    )
+  const looksLikeMeasure = name === 'rows' || hasFunction
+  return unknownMeasure(
+    looksLikeMeasure
+      ? `"${shown}", which is a field; ${instead}`
+      : `the field "${shown}" without a function; ${instead}`,
   )
+}
+
+function measureNamesOf(table: Table, field: Field): string[] {
+  return functionsOf(table, field).map((functionName) => `${field.name}__${functionName}`)
+}
+
+/** Splits a name like `deaths__sum` at its last two underscores. */
+function splitName(name: string): [field: string, hasFunction: boolean] {
+  const end = name.lastIndexOf('__')
+  return end === -1 ? [name, false] : [name.slice(0, end), true]
+}
+
+function unknownMeasure(problem: string): Invalid {
+  return new Invalid(`The parameter "measure" names ${problem}`, 'unknown-name')
 }

@@ -59,7 +59,6 @@ export function operatorRow(operator: Operator): OperatorRow {
   return operators[operator]
 }
 
-/** Operators by type; those of parts compare values. */
 export function operatorsOf({ type, part }: Pick<Term, 'type' | 'part'>): readonly Operator[] {
   return names.filter((name) => {
     const { types, operandKind } = operatorRow(name)
@@ -80,7 +79,6 @@ export function isTextValue(text: string): boolean {
   return text.length <= valueLengthMax && !text.includes('\0')
 }
 
-/** Operands of `readValue`, at the end of a sentence. */
 export function expectedValue(field: Term): string {
   const expectedOfPart = expectedPart(field)
   if (expectedOfPart !== null) return expectedOfPart
@@ -124,7 +122,6 @@ interface Period {
 
 type PeriodUnit = 'day' | 'microsecond'
 
-/** Null for other fields and for parts. */
 export function periodUnit({ type, kind, part }: Pick<Term, 'type' | 'kind' | 'part'>): PeriodUnit | null {
   if (part !== undefined) return null
   if (type === 'datetime') return 'microsecond'
@@ -179,6 +176,7 @@ export function daysIn({ first, last }: Period): string[] {
   return days
 }
 
+/** First and last day that a year, month or day means. */
 function daysOf(text: string): Period | null {
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?$/.exec(text) ?? []
   const [, slashDay, slashMonth, slashYear] = /^(?:(\d{1,2})\/)?(\d{1,2})\/(\d{4})$/.exec(text) ?? []

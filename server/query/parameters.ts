@@ -124,10 +124,6 @@ export function parseQuery(target: string, knownNames: readonly string[]): Query
   return query
 }
 
-/**
- * Decoded, in order.
- * @throws MalformedQuery
- */
 export function parametersOf(target: string): [name: string, value: string][] {
   const start = target.indexOf('?')
   const pairs = start === -1 ? [] : target.slice(start + 1).split('&')

@@ -57,7 +57,6 @@ export interface RowFilter {
 /** Each condition adds to the cost. */
 export const conditionsMax = 30
 
-/** Parameters that are not conditions. */
 export const parameterRows = {
   page: 'from 1, or `last`',
   page_size: `rows per page, 1 to ${pageSizeMax}; default ${pageSizeDefault}`,

@@ -79,7 +79,6 @@ interface SearchTerm {
   readonly isStart: boolean
 }
 
-/** Meaning of an element of `searchTerms`. */
 export function searchTerm(word: string): SearchTerm {
   const isStart = word.endsWith('*')
   return { text: isStart ? word.slice(0, -1) : word, isStart }

@@ -9,6 +9,7 @@ export interface Total {
   readonly value: string
 }
 
+/** First total that a sum may count with its parts; null if the query separates them, or adds nothing up. */
 export function mixedTotal(table: Table, { terms, measures, filter }: AggregateQuery): Total | null {
   if (measures.every(({ aggregate }) => aggregate !== 'sum')) return null
   return unseparatedTotal(table, filter, new Set(terms.map((term) => baseOf(term).name)))

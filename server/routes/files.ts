@@ -216,6 +216,7 @@ function stableAddress(
   return parts.length === 1 && file === parts[0]?.file ? addresses.parquet(table, 0, 1) : null
 }
 
+/** Sends a file of a snapshot, or redirects to the store, or after expiry to the current file. */
 function fileOf(service: FileService): RequestHandler {
   const addresses = fileAddresses(service.publicUrl)
   return async (req, res) => {

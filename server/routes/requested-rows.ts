@@ -36,7 +36,6 @@ interface Packing {
 
 type Pieces = readonly (string | Uint8Array)[]
 
-/** Reads table, query, format and snapshot of a request. */
 export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameters' | 'snapshot'>>(
   service: Runtime,
   request: ResourceRequest,

@@ -59,7 +59,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
                 throw problemOf(error, downloadUrl)
               },
             )
-            return { ...body, pieces: await packing.pack(body.pieces, body.groups) }
+            return { ...body, pieces: await packing.pack(body.pieces, body.groupsOnPage) }
           }),
       }
     },

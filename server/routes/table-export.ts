@@ -67,7 +67,6 @@ interface ExportOptions {
   readonly citedAt: (dataset: Dataset, table: Table) => string
 }
 
-/** Responds to requests for all rows of a query. */
 export function respondWithRows(
   service: ExportService,
   { formats: offers, texts, exportedAt, citedAt }: ExportOptions,

@@ -82,6 +82,10 @@ interface State {
   readonly rows: readonly Row[] | null
 }
 
+/**
+ * Conditions on the key of a row.
+ * @throws Problem invalid-parameter for a missing or invalid value
+ */
 function keyIn(
   { key, fields }: Table,
   target: string,
@@ -143,6 +147,7 @@ function seen({ snapshot, import_date: date }: Manifest): Row {
   return { snapshot, import_date: date }
 }
 
+/** A row's life in the kept snapshots, from the changes that its key finds. */
 function historyOf(
   table: Table,
   conditions: URLSearchParams,
@@ -180,9 +185,9 @@ function historyOf(
 function eventOf({ changes: [changes] = [] }: Manifest, change: Row): { kind: string; fields: unknown[] } {
   const names = changes?.fields ?? []
   const columns = changeColumns(names)
-  const changed = (change[columns.changed] ?? []) as string[]
+  const changed = (change[columns.changedColumn] ?? []) as string[]
   return {
-    kind: String(change[columns.change]),
+    kind: String(change[columns.kindColumn]),
     fields: changed.map((field) => ({
       field,
       from: change[columns.old(field)] ?? null,

@@ -59,7 +59,7 @@ export function knownStarts({ changes = [] }: Manifest): SnapshotId[] {
 }
 
 function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Table {
-  const { change, changed, old } = changeColumns(names)
+  const { kindColumn, changedColumn, old } = changeColumns(names)
   const fields = names.flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   const [first] = fields
   if (first === undefined) throw new RangeError('changes have no field')
@@ -79,15 +79,15 @@ function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Tab
   })
   const earlier = fieldsWithOld({ fields: names, key })
   const allFields: Field[] = [
-    changeField(change, 'string', 'added, removed or changed'),
+    changeField(kindColumn, 'string', 'added, removed or changed'),
     ...fields,
-    ...(key === null ? [] : [changeField(changed, 'list', 'Names of the fields that changed.')]),
+    ...(key === null ? [] : [changeField(changedColumn, 'list', 'Names of the fields that changed.')]),
     ...fields
       .filter(({ name }) => earlier.includes(name))
       .map((field) => ({ ...field, name: old(field.name), description: `Earlier value of ${field.name}.` })),
   ]
   const isThere = (name: string): boolean => names.includes(name)
-  const filters = [change, ...table.filters.filter(isThere), ...(key === null ? [] : [changed])]
+  const filters = [kindColumn, ...table.filters.filter(isThere), ...(key === null ? [] : [changedColumn])]
   return {
     ...table,
     // No table of the catalog has capital letters in its name.

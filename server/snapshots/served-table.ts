@@ -14,7 +14,6 @@ import type { Log } from '../base/log.ts'
 import { isDamage, openSnapshot, reasonOf, Unfit, type ReadProgress } from './open.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** Shared by the tables of a warehouse. */
 export interface TablesContext {
   readonly store: Store
   readonly retention: Retention

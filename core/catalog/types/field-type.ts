@@ -3,7 +3,6 @@ export interface Digits {
   readonly scale: number
 }
 
-/** Digits of a decimal without a declaration. */
 export const digitsDefault: Digits = { precision: 18, scale: 2 }
 
 export type MomentType = 'date' | 'datetime' | 'time'

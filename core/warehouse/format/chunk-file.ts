@@ -11,7 +11,6 @@ import zlib from 'node:zlib'
  * The number of chunks follows from the content: see `row-store.ts`.
  */
 
-/** Some bytes of a file, and their CRC-32. */
 export interface Chunk {
   readonly start: number
   readonly length: number
@@ -87,7 +86,6 @@ interface ChunkSource {
   readonly cached: <T extends ChunkDirectory>(name: string, make: () => T) => T
 }
 
-/** Reads a file of chunks, and verifies the CRC-32 of each. */
 export class ChunkFile {
   readonly #source: ChunkSource
   readonly #locations = new Map<number, ChunkLocations>()

@@ -109,13 +109,11 @@ export function codesChunks({ rows, fields }: Shape): number {
   return fields * (sectionCount(rows) + groupCount(rows))
 }
 
-/** Index of the chunk with the counts of a section. */
 export function countsChunk({ rows, fields }: Shape, field: number, section: number): number {
   const groups = Math.min(sectionGroups, groupCount(rows) - section * sectionGroups)
   return section * fields * (1 + sectionGroups) + field * (1 + groups)
 }
 
-/** Index of the chunk with the codes of a group. */
 export function groupChunk(shape: Shape, field: number, group: number): number {
   return countsChunk(shape, field, Math.floor(group / sectionGroups)) + 1 + (group % sectionGroups)
 }

@@ -19,9 +19,7 @@ import { storedBlock } from './gzip-sections.ts'
 
 /** A divisor of the usual page sizes, whose pages then consist of complete chunks. */
 export const chunkRows = 25
-/** Number of text chunks that an index chunk describes. */
 export const indexedChunks = 64
-/** Number of rows that an index chunk describes. */
 export const indexedRows = indexedChunks * chunkRows
 
 /** DuckDB reads longer rows from the part. */
@@ -139,6 +137,7 @@ export class RowValues {
   }
 }
 
+/** End of the JSON value that begins at `start`, with the blanks after it. */
 function valueEnd(text: Uint8Array, start: number): number {
   let offset = skipSpaces(text, start)
   const first = text[offset]

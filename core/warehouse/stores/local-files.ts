@@ -198,6 +198,7 @@ export class LocalFiles {
     return path.join(this.#options.folder, noteName)
   }
 
+  /** Counts the files that an earlier process left, and trusts those whose version it noted. */
   async #open(): Promise<void> {
     const { folder } = this.#options
     await mkdir(folder, { recursive: true })

@@ -100,7 +100,6 @@ function isArray(operator: Operator): boolean {
 /** All operators of parts of dates would make the document too long. */
 const operatorsOfDateParts: readonly Operator[] = ['in', 'gte', 'lte']
 
-/** Returns the conditions of a table as parameters. */
 export function conditionParameters({ table, report }: TableDescription): Named[] {
   const examples = exampleValues(table, report)
   const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
@@ -134,6 +133,7 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   })
 }
 
+/** Example values of parameters, by name, that match rows. */
 function exampleValues(table: Table, report: TableDescription['report']): ReadonlyMap<string, unknown> {
   const examples = new Map<string, unknown>()
   for (const { parameters } of exampleQueries(table, report)) {

@@ -30,7 +30,6 @@ const schemaNameOf = (status: number): string => `Problem${status}`
 const statusesOfAll = [...new Set(codes.map((code) => problemRows[code].status))]
 const codesOf = (status: number): ProblemCode[] => codes.filter((code) => problemRows[code].status === status)
 
-/** Schemas with all codes of each status. */
 export function problemSchemas(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {
@@ -47,7 +46,6 @@ export function problemSchemas(): Json {
   )
 }
 
-/** Responses with all codes of each status. */
 export function problemResponses(): Json {
   return Object.fromEntries(
     statusesOfAll.map((status) => {

@@ -2,7 +2,6 @@ import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
 import { arrowFormat } from '../../formats/arrow.ts'
 import type { TableDocument } from '../document.ts'
 
-/** An Arrow stream without rows. */
 export const arrowSchema: TableDocument = {
   file: 'schema.arrow',
   name: 'Arrow Schema',

@@ -3,7 +3,6 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import type { TableDocument } from '../document.ts'
 
-/** SQL for DuckDB and PostgreSQL. */
 export const ddl: TableDocument = {
   file: 'schema.sql',
   name: 'SQL',

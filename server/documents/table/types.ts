@@ -4,7 +4,6 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import type { TableDocument } from '../document.ts'
 import type { TableDescription } from '../description.ts'
 
-/** TypeScript type of a row. */
 export const typescript: TableDocument = {
   file: 'types.ts',
   name: 'TypeScript',
@@ -13,7 +12,6 @@ export const typescript: TableDocument = {
   write: (_writing, view) => typescriptText(view),
 }
 
-/** Type of a row for Python 3.8 and newer. */
 export const python: TableDocument = {
   file: 'types.py',
   name: 'Python',

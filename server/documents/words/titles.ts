@@ -5,7 +5,6 @@ import type { Words } from './en.ts'
 
 /** Titles of tables, fields and measures for people. */
 
-/** Title, or the name without one. */
 export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string {
   return title ?? name
 }

@@ -23,6 +23,7 @@ export function sqlConsole(): void {
     readonly csv: (sql: string) => Promise<string>
   }
 
+  /** Starts DuckDB in a worker, and loads the rows. */
   const open = async (): Promise<Database> => {
     const worker = new Worker(settings['worker'] ?? '')
     const waiting = new Map<number, { resolve: (data: unknown) => void; reject: (error: Error) => void }>()
@@ -131,6 +132,7 @@ export function sqlConsole(): void {
 
   let database: Promise<Database> | undefined
   let csv = ''
+  /** Runs the written SQL, and shows its result, or the error of DuckDB. */
   const answer = async (): Promise<void> => {
     const sql = text.value.trim().replace(/;\s*$/, '')
     run.disabled = true

@@ -83,7 +83,6 @@ function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name:
   return parameterFor({ field, operator, values: [value] }, isParameterName)
 }
 
-/** Adds default groups to a query without any. */
 export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedChart>): ChartQuery {
   const { table, snapshot } = answerable
   const [first] = dimensionsOf(table, snapshot.report)
@@ -124,7 +123,6 @@ export function chartParameters({ query, chosen }: ChartQuery): QueryParameters 
   return new Map([...rowParameters({ query }), ...chosen])
 }
 
-/** Source, period, day of the import and licence. */
 export function sourceFacts(
   words: Words,
   { source, author, publisher, license }: Dataset,

@@ -25,7 +25,6 @@ const fuzzyMin = 5
 const endingMax = 3
 const beginningMin = 4
 
-/** An index of the texts of a catalog. */
 export class CatalogSearch {
   readonly #entries: readonly Entry[]
   readonly #counts = new Map<string, number>()

@@ -196,6 +196,7 @@ function resultsHtml(service: PageService, text: string, results: Found): Html {
   })
 }
 
+/** Charts that answer a search, of the tables with the latest rows, unless no row would be drawn. */
 async function findCharts(
   service: PageService,
   tables: readonly CatalogMatch[],
@@ -253,6 +254,7 @@ function chartLine({ context, snapshots }: PageService, { view, value }: ChartMa
   </li>`
 }
 
+/** Line of a search result that leads to the rows with a value; null if they cannot be filtered. */
 function valueLine(
   { context, snapshots }: PageService,
   { table, field, value, name, rows, isPart, state }: PlacedValue,

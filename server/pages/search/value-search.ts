@@ -74,6 +74,7 @@ function withoutSigns(folded: string): string {
   return folded.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()
 }
 
+/** Yields matching values by field: first from reports, then from dictionaries, small ones first. */
 async function* valuesByField(
   { catalog, snapshots, dictionaries, requester }: Sources,
   isWanted: (folded: string) => boolean,

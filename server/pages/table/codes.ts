@@ -9,7 +9,6 @@ interface CodeView extends Pick<TableView, 'table' | 'query' | 'exportAddress' |
   readonly count: number
 }
 
-/** Code that loads these rows into a program. */
 export function codesPart({ words }: PageContext, view: CodeView): Html {
   return html`<section id="code">
     <h2>${words.asCode}</h2>

@@ -118,7 +118,6 @@ function parametersOfTab(name: Aspect, keptQuery: QueryParameters): QueryParamet
     : keptQuery
 }
 
-/** Breadcrumbs to a dataset or table. */
 export function trailTo({ addresses, language }: PageContext, dataset: Dataset, table?: Table): Step[] {
   const steps = [{ name: dataset.name, address: addresses.dataset(language, dataset) }]
   return table === undefined

@@ -79,7 +79,6 @@ export function withoutField(view: QueryView, { name }: Field): QueryParameters 
   return parameters
 }
 
-/** Parameter for rows with this value; null if it is invalid. */
 export function equalTo(field: Field, text: string): [name: string, text: string] | null {
   const value = readValue(field, text)
   return value === null ? null : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
@@ -165,7 +164,6 @@ function viewFrom(
   }
 }
 
-/** Absolute API addresses of rows, by parameters. */
 export function rowLinks(
   service: PageService,
   dataset: Dataset,

@@ -1,6 +1,5 @@
 import { isStale, type TableStatus } from '../../snapshots/status.ts'
 
-/** Times in ms since 1970. */
 export interface WatchedTable {
   readonly table: string
   readonly importedAt: number

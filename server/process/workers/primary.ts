@@ -153,6 +153,7 @@ class Keeper {
     await this.#replacing
   }
 
+  /** Starts a new worker for each old one; stops at the first that does not serve. */
   async #replaceEach(): Promise<void> {
     this.#log.info('replacing workers')
     for (const old of Object.values(cluster.workers ?? {})) {

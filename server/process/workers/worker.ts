@@ -19,7 +19,6 @@ export interface Worker {
   readonly measure: (metrics: () => Promise<AggregatedMetrics>) => void
 }
 
-/** Sets `isRelieving` in a worker. */
 export const relievingVariable = 'ACERVO_RELIEVING'
 
 /** Null in a process without a primary. */

@@ -21,7 +21,6 @@ const without = ['page', 'page_size', 'snapshot', 'format'] as const
 
 const answersMax = 10
 
-/** Null for all changes of the table. */
 export function questionIn(table: Table, target: string): Question | null {
   const names = parametersOf(target).map(([name]) => name)
   if (names.length === 0) return null

@@ -68,6 +68,7 @@ function testOf({ field, operator, values }: Condition): (value: string | null) 
   }
 }
 
+/** Compares groups by their values in a column, nulls last in both directions. */
 function comparison(
   { type }: Field,
   values: readonly (string | null)[],

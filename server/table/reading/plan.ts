@@ -104,12 +104,10 @@ function separatorSql(separator: string): string {
   return Array.from(separator, (character) => `chr(${character.charCodeAt(0)})`).join(' || ')
 }
 
-/** Each group is decoded completely, even for one row. */
 export function valuesOfGroups(groups: number, fields: number): number {
   return groups * rowGroupRows * fields
 }
 
-/** Row groups that contain some positions. */
 export function rowGroupsOf({ manifest: { parts } }: Snapshot, positions: Uint32Array): number {
   const groups = new Set<number>()
   for (const position of positions) {

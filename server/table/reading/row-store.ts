@@ -201,12 +201,14 @@ interface Column {
   readonly field: Field
   /** Index in alphabetical order. */
   readonly index: number
-  readonly before: Buffer
-  readonly nothing: Buffer
+  readonly beforeValue: Buffer
+  /** Null, with the text before it. */
+  readonly null: Buffer
   readonly copies: Copies
   readonly write: StoredLine['value']
 }
 
+/** Writes stored rows in another format, value by value: most values are copied from the JSON. */
 async function writtenValues(
   { table }: Snapshot,
   { format: { stored, separator }, fields }: LineForm,
@@ -218,22 +220,22 @@ async function writtenValues(
   const sortedFields = inAlphabet(table.fields)
   const values = new RowValues(sortedFields)
   const columns = fields.map((field): Column => {
-    const before = stored.before(field)
-    const index = sortedFields.findIndex(({ name }) => name === field.name)
-    const nothing = Buffer.from(before + stored.null)
+    const beforeValue = stored.before(field)
     return {
       field,
-      index,
-      before: Buffer.from(before),
-      nothing,
+      index: sortedFields.findIndex(({ name }) => name === field.name),
+      beforeValue: Buffer.from(beforeValue),
+      null: Buffer.from(beforeValue + stored.null),
       copies: stored.copies(field),
       write: stored.value,
     }
   })
-  const needed = 1 + Math.max(...columns.map(({ index }) => index))
+  const fieldsToFind = 1 + Math.max(...columns.map(({ index }) => index))
   const { before, between, after } = stored.around
-  const [begin, middle, end] = [Buffer.from(before), Buffer.from(between), Buffer.from(after)]
-  const rowEnd = Buffer.from(after + separator + before)
+  const firstRowStart = Buffer.from(before)
+  const betweenValues = Buffer.from(between)
+  const lastRowEnd = Buffer.from(after)
+  const betweenRows = Buffer.from(after + separator + before)
   const lines = new ByteBuilder()
   let count = 0
   for (const slice of slices) {
@@ -242,11 +244,11 @@ async function writtenValues(
     for (const next of rows.ends(slice)) {
       if (count % rowsOfTurn === 0) await yielder.next()
       requireSize(lines.length, requester)
-      values.find(bytes, row, needed)
-      lines.add(count === 0 ? begin : rowEnd)
+      values.find(bytes, row, fieldsToFind)
+      lines.add(count === 0 ? firstRowStart : betweenRows)
       // Indexes, since iterators would take a third of the time.
       for (let place = 0; place < columns.length; place += 1) {
-        if (place > 0) lines.add(middle)
+        if (place > 0) lines.add(betweenValues)
         const column = columns[place]
         if (column !== undefined) writeValue(column, values, bytes, lines)
       }
@@ -254,7 +256,7 @@ async function writtenValues(
       count += 1
     }
   }
-  if (count > 0) lines.add(end)
+  if (count > 0) lines.add(lastRowEnd)
   return [lines.build()]
 }
 
@@ -262,14 +264,14 @@ const letterN = 'n'.charCodeAt(0)
 const quote = '"'.charCodeAt(0)
 
 function writeValue(column: Column, values: RowValues, bytes: Buffer, lines: ByteBuilder): void {
-  const { index, field, before, nothing, write, copies } = column
+  const { index, field, beforeValue, null: nullBytes, write, copies } = column
   const [start, end] = [values.starts[index] ?? 0, values.ends[index] ?? 0]
   // All formats that copy every value write null as JSON does.
   if (bytes[start] === letterN && copies.isCopied !== null) {
-    lines.add(nothing)
+    lines.add(nullBytes)
     return
   }
-  lines.add(before)
+  lines.add(beforeValue)
   const isBare = bytes[start] === quote && !copies.hasQuotes
   const [from, to] = isBare ? [start + 1, end - 1] : [start, end]
   if (areCopied(bytes, from, to, copies.isCopied)) lines.copy(bytes, from, to)

@@ -38,7 +38,6 @@ export interface Aggregate {
 /** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
 const representation = 1
 
-/** Equal for pages with the same bytes. */
 export function aggregateKey(
   snapshot: Snapshot,
   query: AggregateQuery,
@@ -62,7 +61,6 @@ export function aggregateKey(
   ])
 }
 
-/** @throws the errors of `Selections.groups` */
 export async function aggregate(
   snapshot: Snapshot,
   query: Aggregation,
@@ -80,12 +78,15 @@ interface AggregateBody {
   readonly pieces: readonly (string | Uint8Array)[]
   readonly headers: Readonly<Record<string, string>>
   readonly serverTiming: string
-  readonly groups: number
+  readonly groupsOnPage: number
   /** Time besides grouping, which is charged before. */
   readonly ms: number
 }
 
-/** @throws InvalidPage, and the errors of `aggregate` */
+/**
+ * Writes a page of the groups that satisfy the conditions on measures, with headers about all of them.
+ * @throws InvalidPage, and the errors of `aggregate`
+ */
 export async function aggregateBody(
   snapshot: Snapshot,
   query: AggregateQuery,
@@ -102,16 +103,21 @@ export async function aggregateBody(
   const range = pageRange(selected.length, query)
   const page = selected.subarray(range.first, range.first + range.rows)
   const columns = columnsOf(query, groups)
-  const written = format.hasColumns === true ? columns : inAlphabet(columns)
+  const writtenColumns = format.hasColumns === true ? columns : inAlphabet(columns)
   const pieces =
     'line' in format
-      ? linesOf(format, written, page, format === jsonFormat ? jsonHead(range, groups.rows, links) : null)
-      : await columnPieces(format, written, page, engine, requester)
-  const send = orderMs + performance.now() - began
+      ? linesOf(
+          format,
+          writtenColumns,
+          page,
+          format === jsonFormat ? jsonHead(range, groups.rows, links) : null,
+        )
+      : await columnPieces(format, writtenColumns, page, engine, requester)
+  const sendMs = orderMs + performance.now() - began
   return {
     pieces,
-    groups: page.length,
-    ms: send,
+    groupsOnPage: page.length,
+    ms: sendMs,
     headers: {
       ...pagingHeaders(range, links),
       ...(groups.rows === 0
@@ -119,7 +125,7 @@ export async function aggregateBody(
         : totalsHint(await totalIn(mixedTotal(snapshot.table, query), search, engine))),
       'Acervo-Rows': String(groups.rows),
     },
-    serverTiming: `query;dur=${queryMs.toFixed(2)}, send;dur=${send.toFixed(2)}`,
+    serverTiming: `query;dur=${queryMs.toFixed(2)}, send;dur=${sendMs.toFixed(2)}`,
   }
 }
 

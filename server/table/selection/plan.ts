@@ -10,7 +10,6 @@ export interface AccessPaths {
   readonly duckDb: DuckDbScan
 }
 
-/** A plan of how to find the rows of a search. */
 export type SelectionPlan =
   | { readonly by: 'table' }
   | { readonly by: 'clickhouse'; readonly scan: ClickHouseScan; readonly step: ClickHouseStep }

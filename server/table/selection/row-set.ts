@@ -90,6 +90,7 @@ function compact(part: PartRows): PartRows {
   return { ...part, rows: numbers }
 }
 
+/** Copies positions from the `skip`th on, and returns their number. */
 function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint32Array): number {
   const copied = Math.min(count - skip, into.length)
   if (rows instanceof Uint32Array) {

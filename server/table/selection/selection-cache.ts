@@ -33,7 +33,6 @@ interface GroupsKind {
 
 type Result = RowSet | Uint32Array | Groups
 
-/** Computes each result once for concurrent requests. */
 export class SelectionCache {
   readonly #cache: Cache<Result>
   readonly #flights = new SingleFlight<Result>()

@@ -36,7 +36,6 @@ export interface Selections {
   groups(search: Search, grouping: Grouping): Promise<Groups>
 }
 
-/** An operand that is no value of its field. */
 export interface Hint {
   readonly condition: Condition
   readonly missing: string

@@ -42,7 +42,6 @@ function equals(column: string, values: readonly string[]): string {
   return values.length === 1 ? `${column} = ${values[0] ?? 'null'}` : `${column} in (${values.join(', ')})`
 }
 
-/** SQL for an engine that supports the operator. */
 export function conditionSql({ field, operator, values }: Condition, dialect: SqlDialect): string {
   const column = dialect.column(field)
   const [first = ''] = values

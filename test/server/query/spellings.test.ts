@@ -324,7 +324,7 @@ const chartStatus = async (list: string): Promise<number> =>
 
 describe('a list without quotes', () => {
   test.each(['Peru, Lima', ' Peru, Lima '])(
-    '%j that is one value is refused with its quotes',
+    '%j, which is a single value of the field, is refused, and the message puts it in quotes',
     async (text) => {
       const right = `400: .*put it in quotes, as in city__in="Peru, Lima"`
       // Cached pages of the same values do not answer it either.

@@ -105,7 +105,6 @@ export function shortName(name: string, max = nameMax): string {
   return name.length <= max ? name : `${firstCharacters(name, max - 1)}…`
 }
 
-/** Bounds of a scale that includes 0. */
 export function boundsOf(drawing: Drawing, isStacked: boolean): [min: number, max: number] {
   const ends = drawing.groups.flatMap(({ marks }) => {
     const values = marks.map((mark) => mark?.value ?? 0)

@@ -113,7 +113,6 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
   })
 }
 
-/** A line for each state, each with its own scale. */
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
   const [wide, tall] = [width / mapColumns, isNarrow ? 76 : 84]

@@ -66,7 +66,6 @@ interface ClickHouseQuery {
   readonly order: string
 }
 
-/** ClickHouse lacks the table or a column. */
 export class NotInClickHouse extends Error {}
 
 /** Finds rows of assigned tables, except by items of lists and parts of dates. */
@@ -128,6 +127,7 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     }
   }
 
+  /** Translates a search into SQL of ClickHouse. */
   async #queryOf(
     { snapshot, filter, requester }: Search,
     { columns, searched }: ClickHouseStep,
@@ -160,6 +160,7 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     }
   }
 
+  /** Reads numbers from ClickHouse, whose errors become errors of queries. */
   async #numbers(search: Search, kind: CachedKind, sql: string, values: NamedValues): Promise<Uint32Array> {
     const { snapshot, filter, requester } = search
     const { conditions, words, ordering } = filter

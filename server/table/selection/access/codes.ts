@@ -172,6 +172,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     }
   }
 
+  /** Codes that each condition and word selects; null if a field has no codes. */
   async #clauses({ snapshot, filter: { conditions, words }, requester }: Search): Promise<Clause[] | null> {
     const { fields, search } = snapshot.table
     const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []

@@ -120,6 +120,9 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     return readGroups(grouping, answer, sums)
   }
 
+  /**
+   * Rows that all steps find. Few candidates are scanned directly; otherwise the index of words comes first.
+   */
   async #rowSet(search: Search, { orders, words, remaining }: ScanStep): Promise<RowSet> {
     const sets: RowSet[] = []
     const conditions = [...remaining.conditions]
@@ -179,6 +182,9 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     }
   }
 
+  /**
+   * Positions of a slice of the matching rows in their order, from the cheapest source: a cached order, the first rows, all rows, or only the slice.
+   */
   async #orderedSlice(
     search: Search,
     selection: Selection,

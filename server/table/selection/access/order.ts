@@ -32,7 +32,6 @@ interface Sorted {
 /** Sorting positions delays other requests. */
 const positionsMax = 200_000
 
-/** Condition on a field by which rows are sorted. */
 export interface OrderStep {
   readonly condition: Condition
   readonly sorted: Sorted

@@ -17,7 +17,6 @@ export class NamedParameters {
   }
 }
 
-/** @param part folds a search text like DuckDB */
 export function clickHouseDialect(
   columns: ReadonlyMap<string, ClickHouseColumn>,
   parameters: NamedParameters,

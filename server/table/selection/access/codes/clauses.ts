@@ -68,7 +68,6 @@ function withoutNone(clause: Clause): Clause {
   return first === undefined ? clause : [first, ...furtherChoices]
 }
 
-/** Most rows in which a clause can hold. */
 export function maxRows(clause: Clause): number {
   return clause.reduce((sum, { rows }) => sum + rows, 0)
 }
@@ -212,7 +211,6 @@ function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[])
   }
 }
 
-/** Codes of texts whose folded form passes a test. */
 export function codesMatching({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
   if (folded === null) throw new TypeError('the dictionary has no folded texts')
   const chosen = new Uint8Array(folded.length + 1)

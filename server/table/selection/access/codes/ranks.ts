@@ -90,7 +90,6 @@ function countsIn(table: CodedTable, field: string, section: number, codes: read
   return sums
 }
 
-/** Ranks of rows in which every clause holds. */
 export async function scanRows(
   table: CodedTable,
   clauses: readonly Clause[],

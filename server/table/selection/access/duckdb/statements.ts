@@ -56,7 +56,6 @@ export function planBits(snapshot: Snapshot, scan: Scan, filter: ScanFilter): Pl
   }
 }
 
-/** @param rows result of `planBits` */
 export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): PartRows[] {
   return rows.map(([index, count, bits]) => ({
     firstRow: parts[Number(index)]?.firstRow ?? 0,
@@ -95,7 +94,6 @@ export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): P
   }
 }
 
-/** Sorted positions of matching rows; ties by position. */
 export function planOrdered(
   snapshot: Snapshot,
   scan: Scan,
@@ -113,7 +111,6 @@ export function planOrdered(
   }
 }
 
-/** Statement over the matching rows of some parts. */
 export function planOver(
   snapshot: Snapshot,
   scan: Scan,
@@ -145,7 +142,7 @@ function filtered(
   const names = [...conditions.map(({ field }) => baseOf(field)), ...(words.length > 0 ? searched : [])]
   const terms = termsIn(duckDbDialect(parameters))
   if (changes !== undefined && names.some(({ name }) => fieldsWithOld(changes).includes(name))) {
-    const isChanged = `${quotedName(changeColumns(changes.fields).change)} = 'changed'`
+    const isChanged = `${quotedName(changeColumns(changes.fields).kindColumn)} = 'changed'`
     const ofEarlier = termsIn(duckDbDialect(parameters, (name) => earlierSql(name, changes)))
     const later = terms.splice(0)
     terms.push(`(${later.join(' and ')} or ${[isChanged, ...ofEarlier].join(' and ')})`)
@@ -173,7 +170,6 @@ const sortedWeight = 10
 /** Per row of the index of folded texts. */
 const indexedTextWeight = 5
 
-/** Values that a scan reads, weighted. */
 export function costOf(
   { table }: Snapshot,
   scan: Scan,
@@ -204,7 +200,6 @@ export function rowsOf({ parts, span, rows }: Scan): number {
   return rows === null ? rowsRead : Math.min(rowsRead, rows.length * parts.length)
 }
 
-/** Weighted values for a search in the index of folded texts. */
 export function costOfWords({ parts }: Scan, words: readonly string[]): number {
   return words.length * indexedTextWeight * parts.reduce((sum, { rows }) => sum + rows, 0)
 }
