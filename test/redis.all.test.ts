@@ -90,7 +90,7 @@ withRedis('servers that share a Redis', () => {
     expect((share?.quota ?? 0) - (share?.remaining ?? 0)).toBeLessThan(1000)
   })
 
-  test('count amounts in it as described', async () => {
+  test('add, cap and refuse amounts as the interface of counts documents', async () => {
     const link = new RedisLink(`redis://127.0.0.1:${port}`, openLog('silent', {}))
     await link.open()
     await expect(countsAsDescribed(new RedisCounts(link, countedPolicy))).resolves.toBeUndefined()

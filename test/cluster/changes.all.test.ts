@@ -35,8 +35,8 @@ beforeAll(async () => {
   local = await changesOf(() => ({}))
 })
 
-describeWith(hasObjectStore, objectStore)('in an object store', () => {
-  test('changes have the bytes of a local ingest', async () => {
+describeWith(hasObjectStore, objectStore)('a table in an object store', () => {
+  test('has changes with the bytes of a local ingest', async () => {
     const store = await startObjectStore()
     const settings = (folder: string): Record<string, string> => ({
       ...store.environment,
@@ -47,8 +47,8 @@ describeWith(hasObjectStore, objectStore)('in an object store', () => {
   })
 })
 
-describeWith(hasClickHouse, clickHouse)('of a table in ClickHouse', () => {
-  test('changes have the bytes of a local ingest', async () => {
+describeWith(hasClickHouse, clickHouse)('a table in ClickHouse', () => {
+  test('has changes with the bytes of a local ingest', async () => {
     const { address } = await startClickHouse()
     const changes = await changesOf(() => ({ CLICKHOUSE_URL: address }), undefined, 'clickhouse')
     expect(changes.equals(local)).toBe(true)

@@ -116,7 +116,7 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
   })
 })
 
-describeWithClickHouse('texts that readers have stumbled over', () => {
+describeWithClickHouse('hostile texts', () => {
   test('are found by ClickHouse as by DuckDB', async () => {
     const catalog = given(catalogAround([{ name: 't', ...hostileTable }]))
     const shop = await workshop(catalog, { 'd/t.csv.gz': gzipSync(hostileCsv(randomFrom(seed), 600)) })
@@ -311,22 +311,22 @@ const said =
     response.end(`Code: ${code}. DB::Exception: No. (SOME_ERROR) (version 26.7)`)
   }
 
-describeWithClickHouse('what a ClickHouse says instead of an answer', () => {
+describeWithClickHouse('a fault of ClickHouse fails the request, or has DuckDB answer it', () => {
   let shop: Workshop
   beforeAll(async () => {
     shop = await workshop(catalogAround([{ ...small, name: 'ill' }]), { 'd/ill.csv': smallCsv })
     await shop.ingest({ clickHouse: link })
   })
   test.each<[title: string, answer: http.RequestListener, status: number]>([
-    ['too many ask at the same time', said(202), 503],
+    ['too many simultaneous queries', said(202), 503],
     ['a server of the cluster hangs', said(209), 503],
     ['a server of the cluster has gone', said(210), 503],
     ['no server of a shard can be reached', said(279), 503],
     ['nothing after the beginning of an answer', (_, response) => response.writeHead(200).write('x'), 503],
-    ['its time is over', said(159), 503],
+    ['a timeout', said(159), 503],
     ['more rows than it may read', said(158), 422],
-    ['no such table', said(60), 200],
-    ['no such column', said(47), 200],
+    ['a missing table', said(60), 200],
+    ['a missing column', said(47), 200],
   ])('%s', async (_what, answer, status) => {
     const away = await ClickHouse.open(await answering(answer))
     if (away === null) throw new Error('expected a link')

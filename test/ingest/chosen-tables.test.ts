@@ -31,12 +31,15 @@ test.each<[names: string[], tables: string[]]>([
     ['d/t', 'd'],
     ['d/t', 'd/u'],
   ],
-])('%j are %j', (names, tables) => {
+])('the names %j choose the tables %j', (names, tables) => {
   expect(chosenTables(catalog, names).map(tableId)).toEqual(tables)
 })
 
-test.each([['t'], ['d/'], ['d/x'], ['D']])('%j is refused by name', (name) => {
-  expect(() => chosenTables(catalog, ['d', name])).toThrow(
-    `there is no table or dataset ${name} in the catalog`,
-  )
-})
+test.each([['t'], ['d/'], ['d/x'], ['D']])(
+  'the unknown table %j is refused, and the message names it',
+  (name) => {
+    expect(() => chosenTables(catalog, ['d', name])).toThrow(
+      `there is no table or dataset ${name} in the catalog`,
+    )
+  },
+)

@@ -211,7 +211,7 @@ test('a reference to the table itself is looked up in all its rows', async () =>
   ])
 })
 
-test('values of a table with hidden texts are not quoted', async () => {
+test('messages about a table with hidden texts contain none of its values', async () => {
   const secret = { name: 'cpf', type: 'string', mask: 'cpf', expect: { unique: true } }
   const catalog = catalogAround([{ name: 't', order: [], fields: [secret] }])
   const shop = await workshop(catalog, { 'd/t.csv': 'cpf\n12345678901\n12345678901\n' })

@@ -193,7 +193,7 @@ testAll.each<[title: string, change: (files: Files) => void, taken: string[]]>([
     },
     [],
   ],
-])('%s', async (_what, change, taken) => {
+])('a refresh with %s gives the same snapshot as a full ingest', async (_what, change, taken) => {
   const shop = await workshop(catalog)
   const files = quarter()
   await both(shop, files)

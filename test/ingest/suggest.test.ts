@@ -129,7 +129,7 @@ testSampled<[title: string, text: string, dialect: object]>([
     `a,b\n${times(9000, (n) => `${n},"${'line, of a text\n'.repeat(n % 2 === 0 ? 1 : 20)}"`)}`,
     { delimiter: ',', quote: '"', skipLines: 0, columns: 2 },
   ],
-])('%s', async (_what, text, dialect) => {
+])('the dialect of %s is suggested', async (_what, text, dialect) => {
   expect(await dialectSuggested(text)).toMatchObject(dialect)
 })
 

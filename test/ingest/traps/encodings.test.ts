@@ -137,7 +137,10 @@ describe('encodings', () => {
       Buffer.from('\uFEFF', 'utf16le'),
       refused('t.csv is empty: it needs at least a header'),
     ],
-  ])('%s as %s', async (_what, encoding, content, came) => {
-    await expect(whatCame({ fields: ab, source: { encoding } }, content)).resolves.toEqual(came)
-  })
+  ])(
+    'a source with %s, declared as %s, is read exactly or refused',
+    async (_what, encoding, content, came) => {
+      await expect(whatCame({ fields: ab, source: { encoding } }, content)).resolves.toEqual(came)
+    },
+  )
 })

@@ -18,7 +18,7 @@ import {
 /** Texts that mean something to XML, Turtle, JSON in HTML, Python, TypeScript and SQL. */
 const hostile = `</script><script>alert(1)</script> ]]> "q" 'a' \\ & é \u0001 */ """ ; -- {x} <!--`
 
-describe('of hostile texts', () => {
+describe('documents of hostile texts', () => {
   let app: Service['app']
   beforeAll(async () => {
     const definition = JSON.parse(

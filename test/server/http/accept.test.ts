@@ -86,7 +86,7 @@ describe('the index', () => {
   test.each([
     ['/api', '/api/'],
     ['/api/v1?format=json', '/api/v1/?format=json'],
-  ])('%s leads to %s', async (target, address) => {
+  ])('%s redirects to %s', async (target, address) => {
     const { status, headers } = await request(service.app).get(target)
     expect([status, headers['location']]).toEqual([301, address])
     expect((await request(service.app).post(target)).status).toBe(405)

@@ -140,7 +140,7 @@ test.each<[accept: string, status: number]>([
   ['application/xml; charset=utf-8', 406],
   ['text/csv; charset=utf-8', 200],
   ['application/jsonx', 406],
-])('Accept: %s answers %i', async (accept, status) => {
+])('a request with Accept: %s is answered with the status %i', async (accept, status) => {
   expect((await request(service.app).get(rows).set('Accept', accept)).status).toBe(status)
 })
 
@@ -163,7 +163,7 @@ describe('addresses', () => {
       'http://example.org/open/api/v1/dataset/d/',
       'https://example.org/open/api/dataset/d',
     ],
-  ])('under %s', async (publicUrl, v1, unversioned) => {
+  ])('start with PUBLIC_URL=%s', async (publicUrl, v1, unversioned) => {
     const { app } = await serve(shop, { publicUrl: new URL(publicUrl) })
     const forged = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'ftp' }
     const detail = async (address: string) =>
@@ -208,7 +208,7 @@ describe('addresses', () => {
     [`${rows}?=1`, 'invalid-parameter'],
     [`/${'a'.repeat(8001)}`, 'address-too-long'],
     [`${rows}?page=${'1'.repeat(7990)}`, 'address-too-long'],
-  ])('%.60s answers %s', async (address, code) => {
+  ])('a request for %.60s is answered with the problem %s', async (address, code) => {
     const response = await request(service.app).get(address)
     expect((response.body as { type: string }).type).toBe(`urn:acervo:problem:${code}`)
     expect(response.headers).toMatchObject({
@@ -233,11 +233,11 @@ test.each<[zone: string, moment: string, text: string]>([
   ['Asia/Kolkata', '2020-06-12T20:05:00Z', '2020-06-13T01:35:00+05:30'],
   ['America/St_Johns', '2020-01-12T00:00:00Z', '2020-01-11T20:30:00-03:30'],
   ['Europe/London', '2020-01-12T00:00:00Z', '2020-01-12T00:00:00Z'],
-])('an import date in %s', (zone, moment, text) => {
+])('an import date is written in the zone %s', (zone, moment, text) => {
   expect(timeInZone(new Date(moment), zone)).toBe(text)
 })
 
-test('a catalog of one family with another prefix, with a dataset without tables', async () => {
+test('a catalog may have one family with another prefix, and a dataset without tables', async () => {
   const party = { name: 'N', url: 'https://example.org/' }
   const catalog = parseCatalog(
     JSON.stringify({

@@ -93,14 +93,14 @@ describe('an unchanged answer', () => {
         ['a list of tags with commas', (tag) => `"a,b", ${tag}`, 304],
         ['another tag', () => '"a"', 200],
         ['a tag that holds it', (tag) => `"x${tag.slice(1)}`, 200],
-        ['without quotes', (tag) => tag.replaceAll('"', ''), 200],
-        ['of a form that the reader does not accept', (tag) => `${tag.slice(0, -1)}-gzip"`, 200],
+        ['the tag without quotes', (tag) => tag.replaceAll('"', ''), 200],
+        ['the tag of a form that the reader does not accept', (tag) => `${tag.slice(0, -1)}-gzip"`, 200],
         ['nothing', () => '', 200],
         ['junk', () => '"', 200],
       ],
       3,
     ),
-  )('If-None-Match: %s', async (_form, header, status) => {
+  )('compares its ETag with an If-None-Match that has %s', async (_form, header, status) => {
     const service = await serve(shop)
     const target = `${rows}?page_size=10`
     const answer = await rawGet(service.app, target, {
@@ -216,7 +216,7 @@ describe('compression', () => {
       ],
       3,
     ),
-  )('Accept-Encoding: %s', async (acceptEncoding, encoding) => {
+  )('follows Accept-Encoding: %s', async (acceptEncoding, encoding) => {
     const service = await serve(shop)
     const identity = await rawGet(service.app, rows)
     const answer = await rawGet(service.app, rows, { 'Accept-Encoding': acceptEncoding })

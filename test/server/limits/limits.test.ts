@@ -420,6 +420,6 @@ test.each([
   ['192.0.2.77', '192.0.2.0/24'],
   ['2001:db8:1234:5600::/56', '2001:db8:1234::/48'],
   ['unknown', 'unknown'],
-])('the log shows %s as %s', (client, logged) => {
+])('the log shows the client %s as %s', (client, logged) => {
   expect(anonymize(client)).toBe(logged)
 })

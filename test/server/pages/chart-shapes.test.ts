@@ -215,7 +215,7 @@ test('numbers of years are drawn in their order, as a line and in small', async 
     expect([second < first, third > first, fourth === first]).toEqual([true, true, true])
 })
 
-describe('of a table of running totals', () => {
+describe('charts of a table of running totals', () => {
   let ownService: Service
   beforeAll(async () => {
     const table = {

@@ -49,7 +49,7 @@ for line in sys.stdin:
     print(json.dumps([names, len(table), part]), flush=True)
 `
 
-describeWithClients('lines of code of a page', () => {
+describeWithClients('the code on a page', () => {
   let server: http.Server
   let base: string
   let home: string

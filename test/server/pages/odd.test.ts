@@ -53,7 +53,7 @@ function chipsOf(text: string): string[] {
   return [...text.matchAll(/<span>([^<]*)<\/span>\s*<a[^>]*aria-label="Remove/g)].map(([, said = '']) => said)
 }
 
-describe('of odd names and values', () => {
+describe('pages of odd names and values', () => {
   const at = '/en/dataset/d/t/'
 
   test('every frequent value and every bar leads to the stated number of rows', async () => {

@@ -154,7 +154,7 @@ test('a value states as many rows as its page shows', async () => {
   }
 })
 
-describe('in a catalog of its own', () => {
+describe('a search in a small catalog', () => {
   let service: Service
   beforeAll(async () => {
     const table = {
@@ -200,7 +200,7 @@ describe('in a catalog of its own', () => {
   })
 })
 
-describe('of values with signs and several words', () => {
+describe('a search for values with punctuation or several words', () => {
   let service: Service
   beforeAll(async () => {
     const fields = [fieldOf('tree:string'), fieldOf('school:string')]
@@ -229,7 +229,7 @@ describe('of values with signs and several words', () => {
     // Parts begin at the start of a word.
     ['itio', null],
     ['em', null],
-  ])('%s leads to %s', async (text, link, rows = 0) => {
+  ])('the search %s leads to the rows %s', async (text, link, rows = 0) => {
     const { links, text: shown } = await search(service, text)
     expect(links).toEqual(link === null ? [] : [`/en/dataset/d/t/${link}`, '/en/dataset/d/t/'])
     if (link === null) return
@@ -239,7 +239,7 @@ describe('of values with signs and several words', () => {
   })
 })
 
-describe('of towns of one name', () => {
+describe('a search for towns of one name', () => {
   let service: Service
   beforeAll(async () => {
     const table = {

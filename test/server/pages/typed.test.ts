@@ -94,7 +94,7 @@ function cellsOf(markup: string): string[][] {
   )
 }
 
-describe.each(['en', 'pt'] as const)('in %s', (language) => {
+describe.each(['en', 'pt'] as const)('pages in %s', (language) => {
   const at = `/${language}/dataset/d/t/`
 
   test('a value as the page shows it finds its row', async () => {

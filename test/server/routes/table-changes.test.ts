@@ -210,7 +210,7 @@ test('a table that was published once has no changes', async () => {
   expect([status, count, headers['acervo-since']]).toEqual([200, 0, headers['acervo-snapshot']])
 })
 
-describe('of a table whose fields have names of parameters', () => {
+describe('changes of a table whose fields have names of parameters', () => {
   const fields = ['id:integer', 'from:string', 'to:string'].map(fieldOf)
   let flights: Service
   beforeAll(async () => {

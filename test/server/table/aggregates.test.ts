@@ -260,7 +260,7 @@ test.each(texts)('groups in the format %s are the expected text', async (format,
 
 const plain = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? Number(value) : value)
 
-test('Arrow has types', async () => {
+test('groups in Arrow have typed columns', async () => {
   const { app } = await serve(shop)
   const query =
     '?group=state,day,at__year&measure=n__sum,n__avg,x__max,at__min,is__max,rows&day__month=2020-05&format=arrow'
@@ -310,7 +310,7 @@ test('Arrow has types', async () => {
   ])
 })
 
-test('pages, links, tags and pins are those of rows', async () => {
+test('pages of groups have the links, ETags and pinned snapshots of pages of rows', async () => {
   const { app } = await serve(shop)
   const first = await jsonAt(app, `${address}?group=state&page_size=2&snapshot=current`)
   const next = String(first['next'])
@@ -400,7 +400,7 @@ test('sums and quotients of doubles are the nearest ones', () => {
   ])
 })
 
-describe('of a table with a minimum size of groups', () => {
+describe('a table with a minimum size of groups', () => {
   const people = [
     'SP,ana,2020-01-01',
     'SP,bia,2020-01-02',
@@ -434,14 +434,14 @@ describe('of a table with a minimum size of groups', () => {
     ],
     ['?name=caio', '{"count":0,"rows":0,"results":[]}'],
     ['?group=name&rows=1', '{"count":0,"rows":2,"results":[]}'],
-  ])('%s hides smaller ones', async (query, answer) => {
+  ])('hides smaller groups in %s', async (query, answer) => {
     for (const [, options] of engines) {
       const { app } = await serve(few, options)
       expect((await textAt(app, address + query)).replace('"next":null,"previous":null,', '')).toBe(answer)
     }
   })
 
-  test('pages show none', async () => {
+  test('shows none on its pages', async () => {
     const { app } = await serve(few)
     const html = { Accept: 'text/html' }
     const chart = await textAt(app, '/en/dataset/d/t/chart/?group=name', html)

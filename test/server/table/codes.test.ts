@@ -112,7 +112,7 @@ test('random queries give the rows of the evaluator, with codes and without', as
   expect({ seed, differences: differences.slice(0, 5) }).toEqual({ seed, differences: [] })
 }, 1_800_000)
 
-describe('without a statement over the parts', () => {
+describe('rows are found without a statement over the parts', () => {
   const cases: [ask: string, isRight: (cells: Cells) => boolean][] = [
     ['?state=SP', ({ state }) => state === 'SP'],
     ['?state__ne=SP&page=300&page_size=100', ({ state }) => state !== 'SP'],

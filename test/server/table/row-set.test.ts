@@ -38,8 +38,8 @@ const sets: readonly (readonly [title: string, positions: readonly number[]])[] 
 describe.each([
   ['bits', asBits],
   ['numbers', asNumbers],
-])('from %s', (_form, setOf) => {
-  test.each(sets)('%s: count, slices and membership', (_what, positions) => {
+])('a set made from %s', (_form, setOf) => {
+  test.each(sets)('has the count, slices and members of %s', (_what, positions) => {
     const set = setOf(positions)
     expect(set.count).toBe(positions.length)
     for (const first of [0, 1, positions.length - 1, positions.length].filter((n) => n >= 0)) {

@@ -93,7 +93,7 @@ describe('pages', () => {
     ['%00', null],
     ['%D9%A2', null],
     ['99999999999999999999', null],
-  ])('page=%s', async (page, first) => {
+  ])('page=%s selects a page, or is refused', async (page, first) => {
     const response = await request(app).get(`${address}?page_size=10&page=${page.replaceAll(' ', '%20')}`)
     const body = response.body as { results?: { n: number }[]; detail?: string }
     // A plus sign is a space in a query, so `+3` asks for page " 3".

@@ -561,7 +561,7 @@ test.each<[query: string, holds: (row: Row) => boolean]>(
     ],
     3,
   ),
-)('%s selects its rows, with nulls', async (query, holds) => {
+)('the filter %s selects exactly its rows from a table with nulls', async (query, holds) => {
   const { app } = await serve(shop)
   const due = rows.filter(holds).map(({ n }) => n)
   const page = await getPage(app, `${address}?${query}&page_size=10000`)
