@@ -4,7 +4,7 @@ import path from 'node:path'
 import { Database } from '../core/duckdb/database.ts'
 import { bareLine, type Bench, type Line } from './cases.ts'
 import { median } from './median.ts'
-import { filesOf } from './selections.ts'
+import { tableSql } from './selections.ts'
 import { startService, type Server } from './servers.ts'
 
 const base = '/api/v1/dataset/bench/large/aggregate/?page_size=1000'
@@ -23,7 +23,7 @@ export async function aggregates(bench: Bench): Promise<Line[]> {
   const db = await database.connect()
   const service = await startService({ ...bench.environment, CACHE_MB: '0' })
   try {
-    const table = await filesOf(bench, 'large')
+    const largeSql = await tableSql(bench, 'large')
     const lines: Line[] = []
     for (const [title, query, sql, bar] of cases) {
       const ours: number[] = []
@@ -34,7 +34,7 @@ export async function aggregates(bench: Bench): Promise<Line[]> {
         await get(service, query(round))
         ours.push((await service.usage()).cpuMs)
         const before = process.cpuUsage()
-        await db.rows(sql(table, round))
+        await db.rows(sql(largeSql, round))
         const { user, system } = process.cpuUsage(before)
         duckdbMs.push((user + system) / 1000)
       }
@@ -92,7 +92,7 @@ async function memoryOf({ environment }: Bench): Promise<Line> {
 type Case = readonly [
   title: string,
   query: (round: number) => string,
-  sql: (table: string, round: number) => string,
+  sql: (rowsSql: string, round: number) => string,
   bar: number,
 ]
 
@@ -100,20 +100,20 @@ const cases: readonly Case[] = [
   [
     'rows by state, to DuckDB',
     () => 'group=state',
-    (table) => `select state, count(*) from ${table} group by 1 order by 1`,
+    (rowsSql) => `select state, count(*) from ${rowsSql} group by 1 order by 1`,
     1,
   ],
   [
     'a sum by state, to DuckDB',
     () => 'group=state&measure=new_deaths__sum',
-    (table) => `select state, sum(new_deaths) from ${table} group by 1 order by 1`,
+    (rowsSql) => `select state, sum(new_deaths) from ${rowsSql} group by 1 order by 1`,
     1.3,
   ],
   [
     'rows by two fields with a filter, to DuckDB',
     (round) => `group=date,place_type&state__gte=${'ABCDEFGMP'.charAt(round)}`,
-    (table, round) =>
-      `select date, place_type, count(*) from ${table} where state >= '${'ABCDEFGMP'.charAt(round)}' group by 1, 2 order by 1, 2`,
+    (rowsSql, round) =>
+      `select date, place_type, count(*) from ${rowsSql} where state >= '${'ABCDEFGMP'.charAt(round)}' group by 1, 2 order by 1, 2`,
     1.3,
   ],
 ]

@@ -7,7 +7,10 @@ import { measure, startService } from './servers.ts'
 const sizes = { billion: 1_000_000_000, million: 1_000_000 } as const
 type Linked = keyof typeof sizes
 
-/** Pages at the ends and in the middle of a billion rows, and what a server needs for such a table. */
+/**
+ * Pages at the ends and in the middle of a billion rows, and what a server needs for such a table.
+ * @param scale factor for the number of rows; 1 for a billion
+ */
 export async function billion(bench: Bench, scale: number): Promise<Line[]> {
   const folder = path.join(bench.folder, 'billion')
   const environment = {

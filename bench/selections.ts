@@ -66,7 +66,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began
 }
 
-export async function filesOf({ environment }: Bench, name: string): Promise<string> {
+/** SQL of the current rows of a table of the benchmark. */
+export async function tableSql({ environment }: Bench, name: string): Promise<string> {
   const store = openStore(String(environment['WAREHOUSE']))
   const table = { dataset: 'bench', name }
   const manifest = await publishedOf(store, table)
@@ -76,8 +77,8 @@ export async function filesOf({ environment }: Bench, name: string): Promise<str
 }
 
 async function pages(bench: Bench, service: Server, db: Connection): Promise<Line[]> {
-  const large = await filesOf(bench, 'large')
-  const people = await filesOf(bench, 'people')
+  const large = await tableSql(bench, 'large')
+  const people = await tableSql(bench, 'people')
   const rows = (await get(service, 'large/data/?page_size=1')).count
   // Footers are read once.
   await db.rows(`select count(*) from ${large} where state = $1`, ['AC'])
@@ -154,7 +155,7 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
 }
 
 async function exportsOf(bench: Bench, service: Server, db: Connection, scratch: string): Promise<Line[]> {
-  const large = await filesOf(bench, 'large')
+  const large = await tableSql(bench, 'large')
   const rows = (await get(service, 'large/data/?page_size=1')).count
   const [[date] = []] = await db.rows(
     `select date from ${large} limit 1 offset ${Math.min(990_000, Math.floor(rows / 2))}`,

@@ -38,7 +38,7 @@ export class EncodingWitness {
     const characters = bytes.subarray(0, length)
     this.#isUtf8 &&= isUtf8(characters)
     if (!isAscii(characters)) {
-      // Chunks before the first invalid one are no words of another encoding.
+      // Chunks before the first invalid byte are valid UTF-8, so their words are no evidence for another encoding.
       if (!this.#isUtf8 && this.#words.size < wordsMax)
         for (const word of characters.toString('latin1').split(betweenWords))
           if (this.#words.size < wordsMax && word.length <= wordBytesMax && /[\x80-\xff]/.test(word))

@@ -45,8 +45,8 @@ const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
 }
 
 /**
- * Returns whether a line with numbers or dates differs from the rows below as a header does, such as years in
- * order above other numbers. Null without numbers or dates.
+ * Returns whether a line with numbers or dates is a header, judged by how it differs from the rows below: years
+ * in order above other numbers, say, are one. Null without numbers or dates, where the cells alone must tell.
  */
 function looksLikeHeader(first: readonly string[], rows: readonly (readonly string[])[]): boolean | null {
   const cells = first.map((cell) => cell.trim())
@@ -64,6 +64,7 @@ function looksLikeHeader(first: readonly string[], rows: readonly (readonly stri
   )
   // Years and months of a header are in order, such as `2019, 2020`.
   if (hasDateAboveDates || (numbers.length > 1 && !areOrdered(numbers))) return false
+  // Otherwise a header has names as cells, or cells above values of another kind.
   return (
     isLikelyHeader(first) ||
     kinds.some((kind, column) => kindsBelow[kind].some((kindBelow) => kindBelow === below[column]))

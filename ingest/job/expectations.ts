@@ -113,7 +113,7 @@ export function referencedTables(table: Table): Set<string> {
 interface Referenced {
   /** By `dataset/table`. */
   readonly files: Job['referenced']
-  /** Allows a remote store to evict them again. */
+  /** Unpins the files, so that a remote store may evict its local copies. */
   readonly release: () => void
 }
 

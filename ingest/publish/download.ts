@@ -31,7 +31,7 @@ const atOnceMax = 3
 /**
  * Writes all rows as one gzipped CSV: a header, null as empty, an empty text as "". The header and each part
  * are sections of one gzip member, compressed concurrently: some clients read only the first member.
- * @param work has the rows that are not reused
+ * @param conversion has the rows that are not reused
  * @param hasBreaks whether values have line feeds
  * @returns the section of the header, then of each part
  * @throws TableFailure if the number of lines differs from that of rows and of line feeds in values
@@ -58,7 +58,8 @@ export async function writeDownload(
     [header.length, names.length, zlib.crc32(names)],
     ...leading.map(({ section }) => section),
   ]
-  async function* bytes(): AsyncGenerator<Buffer> {
+  /** Returns the sections after the leading ones, which the target has already, and the trailer. */
+  async function* bytesAfterLeading(): AsyncGenerator<Buffer> {
     if (leading.length === 0) yield beginning
     const pieces = packedInOrder(conversion, dueParts)
     try {
@@ -90,7 +91,7 @@ export async function writeDownload(
     }
   }
   if (leading[0] !== undefined) await copyBeginning(leading[0].file, target, sectionsEnd(sections))
-  await pipeline(bytes, createWriteStream(target, { flags: leading.length === 0 ? 'wx' : 'a' }))
+  await pipeline(bytesAfterLeading, createWriteStream(target, { flags: leading.length === 0 ? 'wx' : 'a' }))
   const { size } = await stat(target)
   const sizeExpected = sectionsEnd(sections) + gzipTrailer([]).length
   if (size !== sizeExpected)

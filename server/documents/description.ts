@@ -7,6 +7,7 @@ import type { DocumentAddresses } from './addresses.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
+/** Catalog and addresses from which documents are written. */
 export interface Writing {
   readonly catalog: Catalog
   /** PUBLIC_URL without a final slash. */

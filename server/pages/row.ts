@@ -26,12 +26,12 @@ interface RowView {
   /** Values in declared order. */
   readonly values: readonly (string | null)[]
   /** Changes of the row; null for a table without a key. */
-  readonly history: string | null
+  readonly historyAddress: string | null
 }
 
 function rowHtml(context: PageContext, view: RowView): Html {
   const { addresses, language, words } = context
-  const { dataset, table, number, count: rows, values, history } = view
+  const { dataset, table, number, count: rows, values, historyAddress } = view
   const { snapshot } = view.snapshot.manifest
   const { count } = writtenIn(words)
   const title = words.row(count(number))
@@ -59,7 +59,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
             <dd>${valuePart(context, field, values[index] ?? null)}</dd>`,
       )}
     </dl>
-    ${history !== null && html`<p><a href="${history}">${words.rowHistory}</a></p>`}
+    ${historyAddress !== null && html`<p><a href="${historyAddress}">${words.rowHistory}</a></p>`}
   `
   return framed(context, {
     title: `${titleOf(table)}, ${title}`,
@@ -84,7 +84,7 @@ function withUnit(text: string, unit: string | null): string {
   return /[$€£]$/.test(unit) ? `${unit}\u00A0${text}` : `${text} ${unit}`
 }
 
-function historyOf(
+function historyAddressOf(
   service: PageService,
   { dataset, table }: QueryView,
   values: readonly (string | null)[],
@@ -122,8 +122,14 @@ export function rowPage(service: PageService): Resource {
             const [values] = rows
             // An empty table has a first page, but no row.
             if (values === undefined) throw new InvalidPage()
-            const history = historyOf(service, queryView, values)
-            const markup = rowHtml(context, { ...queryView, number, count: range.count, values, history })
+            const historyAddress = historyAddressOf(service, queryView, values)
+            const markup = rowHtml(context, {
+              ...queryView,
+              number,
+              count: range.count,
+              values,
+              historyAddress,
+            })
             return { pieces: [textOf(markup)], serverTiming }
           },
         }

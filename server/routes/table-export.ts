@@ -229,8 +229,8 @@ async function streamRows(
 }
 
 /**
- * Sends the existing gzip file: unpacked if the client does not accept gzip, or reads only the first of
- * several members.
+ * Sends the existing gzip file. It is unpacked for clients that do not accept gzip, and if it has several
+ * members, of which some clients read only the first.
  */
 async function sendDownload(
   snapshot: Snapshot,

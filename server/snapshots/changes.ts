@@ -19,7 +19,7 @@ export interface KnownChanges extends Omit<Changes, 'file'> {
 }
 
 /**
- * Changes between two snapshots.
+ * Changes between two snapshots, as a snapshot whose rows are the rows that were added, removed or changed.
  * @param since the earlier snapshot; null for the one directly before, or, if there is none, for the later
  * one itself
  * @returns null if they are not known

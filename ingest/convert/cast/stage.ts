@@ -7,9 +7,13 @@ import { constantSql, plainSql, weightedCountSql } from './plain.ts'
 import { valuesSql } from './values.ts'
 
 /**
- * Casts a batch into a Parquet file, and returns its path. Its columns are the values f0, f1, ...; `is_good`;
- * `seen`, a weighted count of values and bytes; `row_hash`, computed before the file is written, so that its
- * faults show; and `before`, the records before the batch. Wide tables take several statements, to bound memory.
+ * Casts a batch into a scratch Parquet file, and returns its path. Wide tables take several statements, to bound
+ * memory. Columns of the file:
+ * - f0, f1, ...: values of the fields;
+ * - `is_good`: whether all texts were valid;
+ * - `seen`: weighted count of values and bytes, to compare with that of the source;
+ * - `row_hash`: hash of the values before they are written, to compare with the published file;
+ * - `before`: number of records before the batch.
  */
 export async function stage(conversion: Conversion, batch: Batch): Promise<string> {
   const file = `${batch.pieces[0]?.file ?? ''}.parquet`

@@ -144,13 +144,17 @@ function valueOf(plain: string, field: Field): string {
   return type.value(stored === 'VARCHAR' ? plain : `try_cast(${plain} as ${stored})`)
 }
 
+/**
+ * SQL condition: the text is null, or its value is written back as it was read.
+ * @param plain the text in the plain spelling of the type, such as `1234.5` for `1.234,5`
+ */
 function validitySql(text: string, plain: string, field: Field): string {
   const type = typeRow(field.type)
   const pattern = type.pattern(field)
   if (pattern === null) return 'true'
   const value = valueOf(plain, field)
   const rendered = type.rendered(value)
-  // Most values are written as rendered, which is cheaper to test.
+  // Most texts equal the rendering of their value, which is cheaper to test than the pattern.
   const fullTest = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
     type.representable === undefined ? '' : ` and ${type.representable(plain, value)}`
   }`

@@ -49,8 +49,8 @@ export function parseChart(table: Table, target: string): RequestedChart {
 }
 
 /**
- * Adds groups, measure and conditions with which a chart opens: the default filter and, for a sum, without
- * totals.
+ * Adds the groups, measure and conditions with which a chart opens. Conditions are the default filter; a sum also
+ * leaves out rows that are totals of others.
  * @param conditioned names of fields on which the parameters have conditions
  */
 export function openChart(

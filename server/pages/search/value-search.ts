@@ -40,7 +40,7 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
   const wanted = new Set([...phrases, ...phrases.map(withoutSigns)])
   const initials = new Set([...wanted].map((phrase) => phrase.charAt(0)))
   const valueMatches: ValueMatch[] = []
-  // Few values begin like a phrase, and the others need not be rewritten.
+  // Removing signs is slow, so only values that begin like a phrase, or with a sign, are compared without them.
   const isWanted = (folded: string): boolean =>
     wanted.has(folded) ||
     ((initials.has(folded.charAt(0)) || !/^[a-z\d]/.test(folded)) && wanted.has(withoutSigns(folded)))
@@ -49,11 +49,13 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
 }
 
 /**
- * A match per field with the text at the start of a word: a single value, else the text.
+ * Values of filter fields with a word that begins with the text. Several values of one field become a single
+ * match: the text itself, with the rows of them all.
  * @param text folded
  */
 export async function findPartsOfValues(sources: Sources, text: string): Promise<ValueMatch[]> {
   const matches: ValueMatch[] = []
+  // The first test is cheap, and removing signs is slow.
   const isWanted = (folded: string): boolean =>
     folded.includes(text) && ` ${withoutSigns(folded)}`.includes(` ${withoutSigns(text)}`)
   for await (const [first, ...furtherMatches] of valuesByField(sources, isWanted)) {

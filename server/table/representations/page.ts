@@ -109,8 +109,9 @@ export function isStoredAsGzip({ snapshot, form }: Page): boolean {
 }
 
 /**
- * Body with its headers.
- * @param mayBeGzip true to prefer gzip where most of it is stored
+ * Finds and reads the rows of a page, and writes its body and headers. What the caller charged for a page of
+ * unknown size is corrected once the rows are known.
+ * @param mayBeGzip whether the client accepts gzip, which is sent where rows are stored so
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
 export async function pageBody(

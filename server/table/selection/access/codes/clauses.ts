@@ -124,7 +124,10 @@ export function selectedCodes(dictionary: Dictionary, condition: Condition, part
   }
 }
 
-/** Parts by name; computing one takes two microseconds. */
+/**
+ * Parts of dates, such as years, by the values of a dictionary and the name of the part. Cached, since computing
+ * one takes 2 µs a value.
+ */
 const partsByValues = new WeakMap<readonly string[], Map<string, readonly (string | null)[]>>()
 
 /** Values by code; null for texts that are no dates. */
