@@ -345,7 +345,8 @@ export class CsvScanner {
     if (this.#filled.length < 2) return false
     return this.#headerLines.some(({ bytes }) => {
       const from = end - bytes.length
-      const isMarked = from === start + byteOrderMark.length && data.indexOf(byteOrderMark, start) === start
+      const isMarked =
+        from === start + byteOrderMark.length && byteOrderMark.equals(data.subarray(start, from))
       return (from === start || isMarked) && bytes.equals(data.subarray(from, end))
     })
   }

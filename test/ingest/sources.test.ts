@@ -477,6 +477,16 @@ function scan(chunks: readonly Buffer[]) {
   return { plain, header, columns, counts, lines: [...lines] }
 }
 
+test('the scanner searches no chunk once per record, whatever the lengths of records', () => {
+  const search = jest.spyOn(Buffer.prototype, 'indexOf')
+  const records = 1000
+  for (let longer = 0; longer <= 8; longer += 1) {
+    const { counts } = scan([Buffer.from(`a,b\n${`x,${'1'.repeat(1 + longer)}\n`.repeat(records)}`)])
+    expect([longer, counts.records]).toEqual([longer, records])
+  }
+  expect(search.mock.calls.length).toBeLessThan(100)
+})
+
 test('the scanner counts the same however the bytes are cut', () => {
   const text = Buffer.from('a,b\r\n"x ""é""\r\n😀",1\r\n\r\n,\n"",é\nlast,"2"')
   const whole = scan([text])
