@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 /** Exports and downloads of many clients at a time, some of whom read nothing. */
 
 const path = '/api/v1/dataset/d/t/export/'
-const rowCount = 60_000
+const rowCount = 40_000
 
 let shop: Workshop
 beforeAll(async () => {
@@ -76,7 +76,7 @@ test.each([
     )
     await until(() => slots.running === 4)
     const others = await Promise.all(
-      Array.from({ length: 12 }, (_, n) =>
+      Array.from({ length: 6 }, (_, n) =>
         rawGet(service.app, path + query, {
           'X-Forwarded-For': `192.0.2.${10 + n}`,
           'Accept-Encoding': 'gzip',
