@@ -48,7 +48,9 @@ async function drawnChart(
   const requester = { client: 'small charts', pageBytesMax, signal: () => signal, pay: async () => {} }
   const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })
   const drawing = drawingOf(context, await chartView(query, engine, requester), null)
-  const { groups, label, shape } = drawing
+  const { label, shape, isPartial } = drawing
+  // An incomplete last period would look like a fall.
+  const groups = isPartial ? drawing.groups.slice(0, -1) : drawing.groups
   // Bars say nothing if they are equal, or one outgrows all others.
   const sizes = groups.map(({ marks: [mark] }) => mark?.value ?? 0).toSorted((a, b) => b - a)
   const [most = 0, next = 0] = sizes
@@ -56,13 +58,13 @@ async function drawnChart(
   if (groups.length < 3 || saysNothing) return null
   return html`<figure class="spark">
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
-      <path class="${shape === 'line' ? 'stroke' : 'area'}" d="${outlineOf(drawing)}" />
+      <path class="${shape === 'line' ? 'stroke' : 'area'}" d="${outlineOf(groups, shape)}" />
     </svg>
     <figcaption>${label}</figcaption>
   </figure>`
 }
 
-function outlineOf({ groups, shape }: Drawing): string {
+function outlineOf(groups: Drawing['groups'], shape: Drawing['shape']): string {
   const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
   const every = Math.ceil(sums.length / pointsMax)
   const shownOf = {

@@ -31,7 +31,7 @@ const catalog = parseCatalog(
     datasets: [
       ['rain', ['ENVI', 'REGI'], [table('daily', 'one day'), table('hourly', 'one hour')]],
       ['buses', ['TRAN'], [table('trips', 'one trip', { chart: { group: ['mm'], measure: 'rows' } })]],
-      ['later', ['ENVI'], [table('t', 'one')]],
+      ['later', ['ENVI'], [table('t', 'one', { chart: { group: ['day__month'], measure: 'mm__sum' } })]],
     ].map(([slug, themes, tables]) => ({
       slug,
       name: { pt: `Dados: ${slug as string}`, en: `Data: ${slug as string}` },
@@ -165,6 +165,22 @@ test('small charts are computed once for each snapshot and language', async () =
     groups.mock.calls.length,
     home.includes('M0 39V1h19.2V39zM24 39V20h19.2V39zM48 39V20h19.2V39z'),
   ]).toEqual([3, true])
+})
+
+test('a small chart leaves out a last period that is incomplete', async () => {
+  const { shop, service: ownService } = await published()
+  const lines = Array.from({ length: 12 }, (_, month) => `2024-${String(month + 1).padStart(2, '0')}-28,4`)
+  const outlineWith = async (last: string): Promise<string | undefined> => {
+    await shop.write('later/t.csv', ['day,mm', ...lines, last].join('\n'))
+    const [outcome] = await shop.ingest({ tables: ['t'], acceptsDrift: true })
+    expect(outcome?.status).toBe('published')
+    await ownService.snapshots.refresh()
+    return / d="([^"]*)"/.exec(
+      (await page('/en/dataset/later/', ownService)).split('class="spark"')[1] ?? '',
+    )?.[1]
+  }
+  expect(await outlineWith('2024-12-31,4')).toMatch(/^M0 20(L[\d.]+ 20){10}L240 1$/)
+  expect(await outlineWith('2025-01-02,1')).toMatch(/^M0 1(L[\d.]+ 1){11}$/)
 })
 
 test('a client that leaves does not stop a small chart for another one', async () => {
