@@ -11,7 +11,7 @@ import type { Source } from './source.ts'
  * DataPress over DataFusion. It orders and counts only on request; the count is a second request.
  * @param isOrdered true to request the order of Acervo's table where a case has no other order
  */
-export function dataPress(isOrdered: boolean): (source: Source) => Promise<Peer> {
+export function dataPress({ isOrdered }: { readonly isOrdered: boolean }): (source: Source) => Promise<Peer> {
   return async ({ folder, file, table, bin, rows }) => {
     const parquet = path.join(folder, `${rows}.parquet`)
     if (!existsSync(parquet)) await writeParquet(folder, file, table, parquet)

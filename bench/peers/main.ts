@@ -40,7 +40,13 @@ async function main(): Promise<void> {
   const { states, ...source } = await prepareSource(folder, bin)
   const peers: Peer[] = []
   try {
-    for (const start of [acervo, dataPress(true), dataPress(false), datasette, drf])
+    for (const start of [
+      acervo,
+      dataPress({ isOrdered: true }),
+      dataPress({ isOrdered: false }),
+      datasette,
+      drf,
+    ])
       peers.push(await start(source))
     await compare(peers, states)
   } finally {

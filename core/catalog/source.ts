@@ -200,7 +200,7 @@ function fieldsIn(pattern: string | null): readonly string[] {
   return pattern === null ? [] : (parseNamePattern(pattern)?.fields ?? [])
 }
 
-/** Checks that the keys of a source agree, and that fields exist and have one value each. */
+/** Checks that the keys of a source agree, and that the fields it fills exist and are filled in one way only. */
 export function checkSource(
   source: SourceDefinition,
   fieldNames: readonly string[],

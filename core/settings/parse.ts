@@ -53,11 +53,11 @@ function isNarrow(subnet: string): boolean {
   if (isIP(address) === 4) return wholeNumber(prefix, 8, 32) !== null
   // Private networks (fc00::/7) may be wider than those of any provider.
   const bits = wholeNumber(prefix, /^f[cd]/i.test(address) ? 7 : 16, 128)
-  return bits !== null && !holdsIpv4(address, bits)
+  return bits !== null && !isWideForIpv4(address, bits)
 }
 
-/** Returns whether an IPv6 network includes more mapped IPv4 addresses than a /8. */
-function holdsIpv4(network: string, bits: number): boolean {
+/** Returns whether an IPv6 network includes more IPv4 addresses, as mapped, than a /8, the widest for IPv4. */
+function isWideForIpv4(network: string, bits: number): boolean {
   const list = new BlockList()
   list.addSubnet(network, bits, 'ipv6')
   const firsts = Array.from({ length: 256 }, (_, first) => `::ffff:${first}.0.0.1`)

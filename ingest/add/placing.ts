@@ -40,7 +40,11 @@ export function copiesOf(
   }))
 }
 
-/** @throws StartError if another table has a file with the same bytes */
+/**
+ * Refuses a file that another table has at its default path, as when `add` is repeated. Several files are not
+ * compared: a table has them in a folder.
+ * @throws StartError
+ */
 export async function requireNewFile(
   catalog: Catalog,
   files: readonly PlacedFile[],

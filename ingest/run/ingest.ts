@@ -138,6 +138,7 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
     const versions = await versionsIn(store, table, manifest)
     await verifyFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)
     await recordVerified(store, table, manifest.snapshot, versions)
+    // The verified manifest is the pointer; its copy beside the parts may be missing or damaged.
     await mendManifest(store, table, manifest.snapshot)
     return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {

@@ -48,14 +48,17 @@ export function momentsOf(text: string): readonly Reading[] {
   if (parts === null) return datesOf(text)
   const [, day = '', separator = '', clock = '', half = '', offset = ''] = parts
   const times = clockFormats(clock, half, offset)
-  return datesOf(day)
-    .filter(({ format }) => format.includes('d') || format === 'yyyymmdd')
-    .flatMap((date) =>
-      times.map((timeForm) => ({
-        format: `${date.format}${separator}${timeForm.format}`,
-        iso: `${date.iso} ${timeForm.iso}`,
-      })),
-    )
+  return (
+    datesOf(day)
+      // A month or year has no time of day.
+      .filter(({ format }) => format.includes('d'))
+      .flatMap((date) =>
+        times.map((timeForm) => ({
+          format: `${date.format}${separator}${timeForm.format}`,
+          iso: `${date.iso} ${timeForm.iso}`,
+        })),
+      )
+  )
 }
 
 function timeReadings([, hours = '', minutes = '', seconds, half = '']: RegExpExecArray): Reading[] {

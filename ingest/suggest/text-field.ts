@@ -95,6 +95,7 @@ function probeOf(
   }
   const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
   const form = isMost(moments) ? momentForm(moments) : null
+  // With an example, day and month are ambiguous.
   if (form === null || 'example' in form) return null
   return { keys: momentKeys(form), description: `written ${writtenAs(form)}` }
 }

@@ -75,6 +75,10 @@ function serialOf(day: string): number {
   return Date.parse(`${day}T00:00:00Z`) / dayMs + unixDay
 }
 
+/**
+ * SQL of the XML of a cell: a number, date or truth value if XLSX keeps it exactly; otherwise text. In the
+ * cells below, `\0` marks the place of the value, and a time is a fraction of its day.
+ */
 export function cellSql(field: Field): string {
   const { csv, isText, moment, wire } = typeRow(field.type)
   const column = `part.${quotedName(field.name)}`

@@ -87,33 +87,27 @@ describe('the manifests for Kubernetes', () => {
   })
 })
 
-describe('the command of', () => {
-  test.each([
-    ['systemd/acervo.service', /^ExecStart=(.*)$/gm, ['acervo serve']],
-    ['systemd/acervo-ingest.service', /^ExecStart=(.*)$/gm, ['acervo ingest']],
-    ['systemd/acervo-verify.service', /^ExecStart=(.*)$/gm, ['acervo verify']],
-    ['container/Containerfile', /^CMD (.*)$/gm, ['["acervo", "serve"]']],
-    ['container/compose.yaml', /command: (\[.*)$/gm, ["['acervo', 'ingest']"]],
-    ['container/compose.cluster.yaml', /command: (\['acervo.*)$/gm, ["['acervo', 'ingest']"]],
-    ['kubernetes/acervo.yaml', /^ *command: (\[.*)$/gm, ["['acervo', 'ingest']"]],
-  ])('%s is the installed program', async (file, pattern, commands) => {
-    const text = await readFile(`deploy/${file}`, 'utf8')
-    expect([...text.matchAll(pattern)].map(([, command]) => command)).toEqual(commands)
-    expect(text).not.toContain('dist/server')
-  })
+test.each([
+  ['systemd/acervo.service', /^ExecStart=(.*)$/gm, ['acervo serve']],
+  ['systemd/acervo-ingest.service', /^ExecStart=(.*)$/gm, ['acervo ingest']],
+  ['systemd/acervo-verify.service', /^ExecStart=(.*)$/gm, ['acervo verify']],
+  ['container/Containerfile', /^CMD (.*)$/gm, ['["acervo", "serve"]']],
+  ['container/compose.yaml', /command: (\[.*)$/gm, ["['acervo', 'ingest']"]],
+  ['container/compose.cluster.yaml', /command: (\['acervo.*)$/gm, ["['acervo', 'ingest']"]],
+  ['kubernetes/acervo.yaml', /^ *command: (\[.*)$/gm, ["['acervo', 'ingest']"]],
+])('the command of %s is the installed program', async (file, pattern, commands) => {
+  const text = await readFile(`deploy/${file}`, 'utf8')
+  expect([...text.matchAll(pattern)].map(([, command]) => command)).toEqual(commands)
+  expect(text).not.toContain('dist/server')
+})
 
-  test('the containers have the version of this package', async () => {
-    const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-    for (const file of [
-      'container/compose.yaml',
-      'container/compose.cluster.yaml',
-      'kubernetes/acervo.yaml',
-    ]) {
-      const text = await readFile(`deploy/${file}`, 'utf8')
-      const named = [...text.matchAll(/acervo:(\d[\w.]*)/g)].map(([, tag]) => tag)
-      expect([file, named.length > 1, new Set(named)]).toEqual([file, true, new Set([version])])
-    }
-  })
+test('the containers have the version of this package', async () => {
+  const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
+  for (const file of ['container/compose.yaml', 'container/compose.cluster.yaml', 'kubernetes/acervo.yaml']) {
+    const text = await readFile(`deploy/${file}`, 'utf8')
+    const named = [...text.matchAll(/acervo:(\d[\w.]*)/g)].map(([, tag]) => tag)
+    expect([file, named.length > 1, new Set(named)]).toEqual([file, true, new Set([version])])
+  }
 })
 
 async function statuses(port: number): Promise<number[]> {
@@ -161,12 +155,12 @@ describe('the server', () => {
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    let told = ''
+    let output = ''
     for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (text: string) => (told += text))
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text))
     const ended = once(child, 'close')
     try {
-      await until(() => told.includes('"serving"') || child.exitCode !== null)
+      await until(() => output.includes('"serving"') || child.exitCode !== null)
       return await statuses(port)
     } finally {
       child.kill()

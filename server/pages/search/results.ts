@@ -65,6 +65,7 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
   const parts = isFound || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
   const { charted, tables, matched } = rank(context.catalog, matches, [...values, ...parts], search)
   const textWords = new Map(matches.map((match) => [keyOf(match), match.words]))
+  // A town's name may be that of towns in several states: one result for each.
   const placed: PlacedValue[] = []
   for (const match of matched) placed.push(...(await valuesByState(service, match, requester)))
   const charts = await findCharts(service, tables, charted, search, textWords, requester)

@@ -10,6 +10,7 @@ export interface SqlDialect {
   /** Folded column of a text field. */
   readonly folded: (field: Term) => string
   readonly value: (field: Term, value: string) => string
+  /** Folded text that a value must contain, such as after `contains`. */
   readonly part: (part: string) => string
   readonly isNull: (column: string) => string
   /** Inequality, which holds for null too. */
@@ -20,7 +21,7 @@ export interface SqlDialect {
   readonly startsWith: (text: string, part: string) => string
   /** Occurrence at the start of a word. */
   readonly startsWord: (text: string, part: string) => string
-  /** Lists and locations, which not every engine supports. */
+  /** Conditions on items of lists and on locations; null if the engine has none. */
   readonly parts: {
     readonly has: (column: string, item: string) => string
     readonly within: (column: string, box: readonly string[]) => string

@@ -28,17 +28,17 @@ async function counted(
       (standing) => `${standing.policy.name}:${standing.remaining}:${standing.resetMs / 1000}`,
     )
     return ['ok', ...texts].join(' ')
-  }, told)
+  }, messageOf)
 }
 
 /** Returns what is left of the budget, or the policy that refused. */
 async function spent(limiter: Limiter, cost: number, client = 'a', isUnbounded = false): Promise<string> {
   return limiter
     .spend(client, cost, isUnbounded ? 'files' : 'rows')
-    .then(([standing]) => `${standing?.remaining} left`, told)
+    .then(([standing]) => `${standing?.remaining} left`, messageOf)
 }
 
-function told(error: unknown): string {
+function messageOf(error: unknown): string {
   if (error instanceof LimitReached) return `refused by ${error.standing.policy.name}`
   if (error instanceof ExceedsQuota) return `never by ${error.policy.name}`
   throw error
@@ -100,7 +100,7 @@ describe('requests of a class', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 1, 'rows-1h': 0 })
   })
 
-  test('are not counted by reading the state of a client', async () => {
+  test('are not counted when the state of a client is read', async () => {
     const limiter = limiterOf(10, minute, share)
     await counted(limiter)
     for (let time = 0; time < 5; time += 1)

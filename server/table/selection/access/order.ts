@@ -98,7 +98,8 @@ export function sortedFor(snapshot: Snapshot, { field, operator }: Condition): S
 }
 
 /**
- * Bisects; null if a value cannot be compared.
+ * Finds the rows that satisfy a condition by bisecting the field by which they are sorted; null if a value
+ * cannot be compared.
  * @throws DamagedTable
  */
 async function spansOf(

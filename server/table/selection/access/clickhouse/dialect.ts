@@ -20,7 +20,7 @@ export class NamedParameters {
 export function clickHouseDialect(
   columns: ReadonlyMap<string, ClickHouseColumn>,
   parameters: NamedParameters,
-  part: (text: string) => string,
+  foldedPart: (text: string) => string,
 ): SqlDialect {
   const columnOf = ({ name }: Field): ClickHouseColumn => {
     const column = columns.get(name)
@@ -34,7 +34,7 @@ export function clickHouseDialect(
       const { type, parameter } = columnOf(field)
       return parameters.add(parameter(value), type)
     },
-    part: (text) => parameters.add(part(text), 'String'),
+    part: (text) => parameters.add(foldedPart(text), 'String'),
     isNull: (column) => `isNull(${column})`,
     differs: (column, value) => `(isNull(${column}) or ${column} != ${value})`,
     isTrimmed: (text, operand) =>
@@ -43,6 +43,7 @@ export function clickHouseDialect(
     startsWith: (text, operand) => `ifNull(startsWith(${text}, ${operand}), 0)`,
     startsWord: (text, operand) =>
       `ifNull(match(${text}, concat('${wordStart.replaceAll('\\', String.raw`\\`)}', regexpQuoteMeta(${operand}))), 0)`,
+    // Conditions on lists and locations are not sent to ClickHouse.
     parts: null,
   }
 }
