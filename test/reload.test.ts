@@ -268,7 +268,7 @@ test('the heap does not grow with the number of reloads', async () => {
   const program = await run('test/support/reload-heap', [], {
     ...settings,
     CATALOG_TEXT: text,
-    RELOADS: '41',
+    RELOADS: '31',
   })
   expect(program.err).toBe('')
   expect(program.out.split('\n').filter((line) => line.startsWith('{'))).toEqual([])

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 /** Exports and downloads of many clients at a time, some of whom read nothing. */
 
 const path = '/api/v1/dataset/d/t/export/'
-const rowCount = 40_000
+const rowCount = 25_000
 
 let shop: Workshop
 beforeAll(async () => {
