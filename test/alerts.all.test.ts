@@ -39,7 +39,7 @@ function namesIn(query: string): string[] {
 }
 
 /** Metrics of a server with two workers, and of an ingest. */
-let told: string
+let exposition: string
 
 beforeAll(async () => {
   const { folder, settings } = await oneTable('n\n1\n', ['n:integer'], {
@@ -48,16 +48,16 @@ beforeAll(async () => {
   const port = await freePort()
   const server = await startWorkers({ ...settings, METRICS_PORT: String(port) }, 2)
   await fetch(`http://127.0.0.1:${server.port}/nothing`)
-  told =
+  exposition =
     (await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()) +
     (await readFile(path.join(folder, 'acervo.prom'), 'utf8'))
 }, 60_000)
 
 test('every metric of the program is documented with its meaning', async () => {
   const kinds = new Map(
-    [...told.matchAll(/^# TYPE (acervo_\w+) (\w+)$/gm)].map(([, name, kind]) => [name, kind]),
+    [...exposition.matchAll(/^# TYPE (acervo_\w+) (\w+)$/gm)].map(([, name, kind]) => [name, kind]),
   )
-  const due = [...told.matchAll(/^# HELP (acervo_\w+) (.*)$/gm)].map(
+  const due = [...exposition.matchAll(/^# HELP (acervo_\w+) (.*)$/gm)].map(
     ([, name = '', help = '']) => `${name} | ${kinds.get(name) ?? ''} | ${help}`,
   )
   const documented = (await readFile('docs/reference/monitoring.md', 'utf8'))
@@ -73,9 +73,9 @@ test('every metric of the program is documented with its meaning', async () => {
 })
 
 test('every metric that a rule or the dashboard uses exists', async () => {
-  const there = new Set([...told.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name))
+  const there = new Set([...exposition.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name))
   // Nothing was asked of the scans, so that they have no samples yet, but a type.
-  for (const [, name, type] of told.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
+  for (const [, name, type] of exposition.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
     for (const end of type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) there.add(`${name}${end}`)
   }
   const queries = [...(await rules()).map(({ expr }) => expr), ...(await dashboardQueries())]
@@ -170,7 +170,7 @@ async function tool(...args: string[]): Promise<string> {
 withPromtool('the metrics', () => {
   test('follow the conventions of Prometheus', () => {
     const { status, stdout, stderr } = spawnSync(promtool ?? '', ['check', 'metrics'], {
-      input: told,
+      input: exposition,
       encoding: 'utf8',
     })
     expect([status, stdout, stderr]).toEqual([0, '', ''])

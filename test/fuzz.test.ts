@@ -179,12 +179,12 @@ async function ask(agent: http.Agent): Promise<[asked: string, answer: Answer]> 
   const [response] = (await once(request, 'response')) as [http.IncomingMessage]
   const chunks: Buffer[] = []
   for await (const chunk of response) if (chunks.length < 50) chunks.push(chunk as Buffer)
-  const told = Object.entries(response.headers).map(([name, cell]) => `${name}: ${String(cell)}`)
+  const headerLines = Object.entries(response.headers).map(([name, cell]) => `${name}: ${String(cell)}`)
   return [
     asked,
     {
       status: response.statusCode ?? 0,
-      text: `${told.join('\n')}\n\n${Buffer.concat(chunks).toString('latin1')}`,
+      text: `${headerLines.join('\n')}\n\n${Buffer.concat(chunks).toString('latin1')}`,
     },
   ]
 }
@@ -277,9 +277,11 @@ test(`${requests} random requests are answered as documented`, async () => {
   await workers(atOnce)
   const end = await quietMemoryOf(server.pid)
   agent.destroy()
-  const told = [...statuses].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+  const statusCounts = [...statuses]
+    .toSorted(([a], [b]) => a - b)
+    .map(([status, count]) => `${status}: ${count}`)
   console.log(
-    `fuzz of seed ${seed}: ${told.join(', ')}; broken off: ${broken}; ${half.toFixed(0)} and ${end.toFixed(0)} MB`,
+    `fuzz of seed ${seed}: ${statusCounts.join(', ')}; broken off: ${broken}; ${half.toFixed(0)} and ${end.toFixed(0)} MB`,
   )
   expect({ seed, faults }).toEqual({ seed, faults: [] })
   expect(statuses.get(200)).toBeGreaterThan(requests / 20)

@@ -82,10 +82,12 @@ withRedis('servers that share a Redis', () => {
     }
     expect(counts).toEqual([100, 200])
     // A request refused by one policy counts in no other.
-    const told = await fetch(`http://127.0.0.1:${servers[1]?.port}/limits`, {
+    const response = await fetch(`http://127.0.0.1:${servers[1]?.port}/limits`, {
       headers: { 'X-Forwarded-For': client },
     })
-    const { limits } = (await told.json()) as { limits: { of: string; quota: number; remaining: number }[] }
+    const { limits } = (await response.json()) as {
+      limits: { of: string; quota: number; remaining: number }[]
+    }
     const share = limits.find(({ of }) => of === 'share')
     expect((share?.quota ?? 0) - (share?.remaining ?? 0)).toBeLessThan(1000)
   })

@@ -55,10 +55,10 @@ const unescaped = (text: string): string => text.replaceAll(/\\(.)/gs, (_, of: s
 let files = 0
 
 async function answer(request: IncomingMessage): Promise<Uint8Array> {
-  const said = new URL(request.url ?? '/', 'http://localhost').searchParams
+  const options = new URL(request.url ?? '/', 'http://localhost').searchParams
   const body = await buffer(request)
   if (request.method === 'GET') return Buffer.from('Ok.\n')
-  const statement = said.get('query') ?? body.toString()
+  const statement = options.get('query') ?? body.toString()
   const insert = /^\s*insert\s+into\s+(`(?:[^`\\]|\\.)*`)\s*\((.+)\)\s+format\s+Parquet\s*$/is.exec(statement)
   if (insert !== null) {
     const [, table = '', columns = ''] = insert
@@ -69,7 +69,7 @@ async function answer(request: IncomingMessage): Promise<Uint8Array> {
     return Buffer.alloc(0)
   }
   const [, text = statement, format] = /^(.*)\s+format\s+(\w+)\s*$/is.exec(statement) ?? []
-  const entries = [...said]
+  const entries = [...options]
   const settings = entries.filter(([name]) => !ofHttp.has(name) && !name.startsWith(parameter))
   const isRead = /^\s*select/i.test(text) && settings.length > 0
   const set = isRead ? ` settings ${settings.map(([name, value]) => `${name} = '${value}'`).join(', ')}` : ''

@@ -276,7 +276,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
         walked: rows.get('covid19/caso'),
         wrong: 0,
         filtered: true,
-        told: 400,
+        badRequest: 400,
       })
     }, 120_000)
 
@@ -420,8 +420,8 @@ describeWithConsumers('documents in the hands of their consumers', () => {
             },
           },
         ).catch((error: unknown) => {
-          const { stdout: told } = error as { stdout: string }
-          throw new Error(`SEED=${seed} ${target}: ${told.slice(-6000)}`)
+          const { stdout: output } = error as { stdout: string }
+          throw new Error(`SEED=${seed} ${target}: ${output.slice(-6000)}`)
         })
         generated += Number(/([\d,]+) generated/.exec(stdout)?.[1]?.replaceAll(',', '') ?? 0)
       }

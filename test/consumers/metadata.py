@@ -72,9 +72,9 @@ def distributions(graph):
         address = str(graph.value(distribution, DCAT.downloadURL))
         content = fetch(address)
         checksum = graph.value(distribution, SPDX.checksum)
-        told = str(graph.value(checksum, SPDX.checksumValue)).lower()
+        declared = str(graph.value(checksum, SPDX.checksumValue)).lower()
         size = int(graph.value(distribution, DCAT.byteSize))
-        if hashlib.sha256(content).hexdigest() != told or len(content) != size:
+        if hashlib.sha256(content).hexdigest() != declared or len(content) != size:
             wrong.append(address)
         count += 1
     return wrong, count

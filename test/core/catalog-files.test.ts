@@ -66,7 +66,7 @@ test('a catalog may have no dataset of its own; a pattern that matches no file i
   )
 })
 
-test.each<[title: string, files: Record<string, string>, told: string]>([
+test.each<[title: string, files: Record<string, string>, message: string]>([
   [
     'each fault with the file, the line and the column where it stands',
     {
@@ -110,8 +110,8 @@ test.each<[title: string, files: Record<string, string>, told: string]>([
       `catalog.yaml has an error:\ncatalog.yaml:4:10: "include" is "${pattern}", and must be a path below the folder of the catalog, such as datasets/*.yaml`,
     ],
   ),
-])('%s is a fault', async (_what, files, told) => {
-  await expect(loaded(files)).resolves.toBe(told)
+])('%s is a fault', async (_what, files, message) => {
+  await expect(loaded(files)).resolves.toBe(message)
 })
 
 test('a file that is not UTF-8 is refused with its line', async () => {

@@ -115,8 +115,8 @@ describe('the loader', () => {
 
   test('reports the first fifty faults and the number of the others, and keeps all', () => {
     const fields = Array.from({ length: 1200 }, () => '          - { name: 12, type: text }\n').join('')
-    const told = faultsOf(good + fields)
-    expect([told.length, told.at(-2), told.at(-1)]).toEqual([
+    const faults = faultsOf(good + fields)
+    expect([faults.length, faults.at(-2), faults.at(-1)]).toEqual([
       51,
       'c.yaml:78:21: "name" must be text; YAML reads 12 as 12: write it in quotes, "12"',
       'and 1,150 more',

@@ -42,9 +42,9 @@ test.each<[title: string, onThread: string]>([
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, file])
   const [sha256, sha512] = ['sha256', 'sha512'].map((kind) => createHash(kind).update(content).digest('hex'))
   const sums = { bytes: content.length, sha256, sha512 }
-  const told = JSON.parse(stdout) as { threads: number }
-  expect(told).toEqual({ sums: [sha256, sums, sums], threads: expect.any(Number), none: 'ENOENT' })
-  expect(told.threads).toBeGreaterThan(0)
+  const hashes = JSON.parse(stdout) as { threads: number }
+  expect(hashes).toEqual({ sums: [sha256, sums, sums], threads: expect.any(Number), none: 'ENOENT' })
+  expect(hashes.threads).toBeGreaterThan(0)
 })
 
 test('a hash that is cancelled closes its file', async () => {

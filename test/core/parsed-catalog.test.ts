@@ -13,9 +13,9 @@ import { testAll } from '../support/runs.ts'
 class Told extends ParsedCatalog {
   isParsed = false
 
-  override parsed(...told: Parameters<ParsedCatalog['parsed']>): void {
+  override parsed(...args: Parameters<ParsedCatalog['parsed']>): void {
     this.isParsed = true
-    super.parsed(...told)
+    super.parsed(...args)
   }
 }
 

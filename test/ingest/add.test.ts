@@ -175,9 +175,9 @@ test.each<[title: string, content: string, changes: readonly string[]]>([
     const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
     const table = allTables(catalogAround([declared]))[0] as Table
     const misfits = await misfitsIn(table, content)
-    const told = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
+    const answer = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
     const next = 'put the file at /sources/d/t.csv, and `acervo ingest d/t` publishes it'
-    expect(told.split('\n')).toEqual(
+    expect(answer.split('\n')).toEqual(
       changes.length === 0
         ? [`d/t is already in the catalog, and its entry fits this file: ${next}`]
         : [
@@ -328,8 +328,11 @@ describe('the programs', () => {
       ]
       for (const [args, message] of refusals) {
         const refused = await run('add', args, settings)
-        const [, told = ''] = refused.err.split(/^reading .*\n/m)
-        expect([refused.code, told === '' ? refused.err : told]).toEqual([1, expect.stringMatching(message)])
+        const [, report = ''] = refused.err.split(/^reading .*\n/m)
+        expect([refused.code, report === '' ? refused.err : report]).toEqual([
+          1,
+          expect.stringMatching(message),
+        ])
       }
       // A program that is stopped removes what it has done.
       const secondFile = path.join(folder, 'stopped.csv')

@@ -56,7 +56,7 @@ async function receiver(...statuses: number[]): Promise<{ address: string; recei
   return { address: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, received }
 }
 
-async function told(options: Partial<AnnounceOptions>): Promise<string> {
+async function outcomeOf(options: Partial<AnnounceOptions>): Promise<string> {
   const plain = {
     onPublish: '',
     onPublishSecret: '',
@@ -92,7 +92,7 @@ function message(): object {
 
 test('a webhook gets a message with a signature', async () => {
   const { address, received } = await receiver()
-  expect(await told({ onPublish: address, onPublishSecret: secret })).toBe('announced')
+  expect(await outcomeOf({ onPublish: address, onPublishSecret: secret })).toBe('announced')
   const [only] = received
   expect([received.length, JSON.parse(only?.body ?? '')]).toEqual([1, message()])
   const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signature } = only?.headers ?? {}
@@ -108,7 +108,7 @@ test.each<[title: string, statuses: number[], requests: number, outcome: RegExp]
   ['redirects', [302], 1, /redirects, which is not followed: use the final address$/],
 ])('a webhook that %s gets a limited number of requests', async (_what, statuses, requests, outcome) => {
   const { address, received } = await receiver(...statuses)
-  expect(await told({ onPublish: address })).toMatch(outcome)
+  expect(await outcomeOf({ onPublish: address })).toMatch(outcome)
   expect(received).toHaveLength(requests)
   // Receivers ignore repetitions by their id.
   expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
@@ -116,23 +116,25 @@ test.each<[title: string, statuses: number[], requests: number, outcome: RegExp]
 })
 
 test('a webhook that does not answer is named without its path, which may be secret', async () => {
-  expect(await told({ onPublish: 'http://127.0.0.1:1/secret' })).toMatch(
+  expect(await outcomeOf({ onPublish: 'http://127.0.0.1:1/secret' })).toMatch(
     /^http:\/\/127\.0\.0\.1:1 did not answer: .*, in 4 tries$/,
   )
 })
 
 test('a command gets the message as its input', async () => {
   const file = path.join(await temporaryFolder(), 'message.json')
-  expect(await told({ onPublish: `cat > '${file}'` })).toBe('announced')
+  expect(await outcomeOf({ onPublish: `cat > '${file}'` })).toBe('announced')
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(message())
-  expect(await told({ onPublish: 'exit 3' })).toBe('the command of ON_PUBLISH ended with code 3, in 4 tries')
+  expect(await outcomeOf({ onPublish: 'exit 3' })).toBe(
+    'the command of ON_PUBLISH ended with code 3, in 4 tries',
+  )
 })
 
 test('credentials of an address are sent as a header, and appear in no message', async () => {
   const { address, received } = await receiver()
-  expect(await told({ onPublish: address.replace('//', '//ana:s%40crt@') })).toBe('announced')
+  expect(await outcomeOf({ onPublish: address.replace('//', '//ana:s%40crt@') })).toBe('announced')
   expect(received[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ana:s@crt').toString('base64')}`)
-  expect(await told({ onPublish: 'http://ana:secret@127.0.0.1:1/' })).not.toContain('secret')
+  expect(await outcomeOf({ onPublish: 'http://ana:secret@127.0.0.1:1/' })).not.toContain('secret')
 })
 
 test('a receiver that fails gets no further messages', async () => {
@@ -150,7 +152,7 @@ test('a receiver that fails gets no further messages', async () => {
 
 test('a hub learns which feeds have changed', async () => {
   const { address, received } = await receiver()
-  expect(await told({ websubHub: address })).toBe('announced')
+  expect(await outcomeOf({ websubHub: address })).toBe('announced')
   const form = new URLSearchParams(received[0]?.body)
   const feeds = ['', '/d', '/d/t'].map((folder) => `https://data.example.org/a/feeds${folder}/atom.xml`)
   expect(form.get('hub.mode')).toBe('publish')

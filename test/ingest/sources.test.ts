@@ -413,12 +413,12 @@ describe('links in SOURCES', () => {
     await symlink(shop.sources, behindLink)
     for (const sources of [shop.sources, behindLink]) {
       const [outcome] = await shop.ingest({ sources })
-      const told = outcomeLines(outcome as Outcome).join('\n')
+      const output = outcomeLines(outcome as Outcome).join('\n')
       const failure = outcome?.status === 'failed' ? `: ${outcome.failure.message}` : ''
       const status = outcome?.status === 'unchanged' ? 'published' : String(outcome?.status)
       const shown = `${status}${failure}`.replaceAll(`${sources}/`, 'SOURCES/')
       expect(shown.replaceAll(`${path.dirname(sources)}/`, '')).toBe(came)
-      expect(told).not.toContain(secret)
+      expect(output).not.toContain(secret)
     }
     const published = came === 'published' ? await rowsOf(shop) : []
     expect(published).toEqual(came === 'published' ? [['x', 1]] : [])

@@ -421,7 +421,7 @@ describe('the suggestion for a column', () => {
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]
   test.each(sampled(cases, 3))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
-    const { entry, told } = await entryOf(contentOf(texts))
+    const { entry, output } = await entryOf(contentOf(texts))
     const [, field] = entry.fields
     // The unit is tested with the titles.
     const { name: _name, unit: _unit, ...fieldKeys } = (field ?? {}) as Record<string, unknown>
@@ -435,7 +435,7 @@ describe('the suggestion for a column', () => {
       format: ['date', 'datetime', 'time'].includes(type) ? ofTable[type] : undefined,
     }).filter(([, declared]) => declared !== undefined)
     expect({ ...fieldKeys, ...Object.fromEntries(hoisted) }).toEqual(keys)
-    expect(told).toMatch(said)
+    expect(output).toMatch(said)
   })
 
   test.each([
@@ -449,9 +449,9 @@ describe('the suggestion for a column', () => {
     ['t and f, words for yes and no beside them', 'n;v;w\n1;t;Yes\n2;f;No\n', 'bool'],
     ['words for yes and no beside it', 'n;v;w\n1;S;Sim\n2;N;Não\n', 'bool'],
   ])('S and N with %s are of type %s', async (_what, content, type) => {
-    const { entry, told } = await entryOf(content)
+    const { entry, output } = await entryOf(content)
     expect(entry.fields[1]).toMatchObject({ type })
-    expect(told).toMatch(type === 'bool' ? /which become true or false/ : /or have another meaning/)
+    expect(output).toMatch(type === 'bool' ? /which become true or false/ : /or have another meaning/)
   })
 
   test.each(sampled(cases))('%s is ingested as suggested', async (_what, texts, _keys, values) => {

@@ -51,16 +51,16 @@ test.each<Case>([
 ])('%s in %s is read correctly, with a question if another reading is usual', async (...example) => {
   const [language, encoding, isAsked] = example
   const content = contentOf(example)
-  const { told } = await entryOf(content)
-  expect(told.includes(`declare it as source.encoding: ${encoding} ("`)).toBe(isAsked)
+  const { output } = await entryOf(content)
+  expect(output.includes(`declare it as source.encoding: ${encoding} ("`)).toBe(isAsked)
   await expect(ingested(content)).resolves.toMatchObject({
     rows: texts[language].map((text, n) => [n, text]),
   })
 })
 
 test('letters of no known language lead to a question', async () => {
-  const { told } = await entryOf(iconv.encode('n;v\n1;Αθήνα\n2;Πάτρα\n3;Λάρισα\n', 'windows-1253'))
-  expect(told).toMatch(/declare it as source\.encoding: .*if none is right, save the file as UTF-8/)
+  const { output } = await entryOf(iconv.encode('n;v\n1;Αθήνα\n2;Πάτρα\n3;Λάρισα\n', 'windows-1253'))
+  expect(output).toMatch(/declare it as source\.encoding: .*if none is right, save the file as UTF-8/)
 })
 
 test.each(['cp850', 'macintosh', 'windows-1250', 'windows-1251', 'shift-jis', 'gb18030'] as const)(
@@ -105,7 +105,7 @@ test.each([
       [2, text],
       [3, 'b'],
     ],
-    told: isMisread ? [`  warning: ${warning}`] : [],
+    notices: isMisread ? [`  warning: ${warning}`] : [],
   })
-  expect((await entryOf(content)).told.includes('# line 3 has texts such as "Ã£"')).toBe(isMisread)
+  expect((await entryOf(content)).output.includes('# line 3 has texts such as "Ã£"')).toBe(isMisread)
 })

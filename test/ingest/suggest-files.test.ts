@@ -50,14 +50,14 @@ test('files that do not join are refused as they are', async () => {
   await expect(suggested({ 'a.csv': 'n,m\n1,2\n', 'b.csv': 'n,n\n1,2\n' })).rejects.toThrow(/appears twice/)
 })
 
-test.each<[names: string[], told: string | null]>([
+test.each<[names: string[], advice: string | null]>([
   [['yob1880.csv', 'yob1881.csv'], 'source.from_name: "yob{year}.csv" and a field "year"'],
   [['v2_1.csv', 'v2_10.csv'], 'source.from_name: "v2_{part}.csv" and a field "part"'],
   [['a1.csv', 'b1.csv'], null],
   [['a1.csv', 'a1x.csv'], null],
   [['one.csv', 'two.csv'], null],
-])('names of files give values and notices: %j', async (names, told) => {
+])('names of files give values and notices: %j', async (names, expected) => {
   const text = await suggested(Object.fromEntries(names.map((name) => [name, 'n,m\n1,2\n'])))
   const advice = /source\.from_name: .*(?= add it to each row)/.exec(text)?.[0] ?? null
-  expect(advice).toBe(told)
+  expect(advice).toBe(expected)
 })

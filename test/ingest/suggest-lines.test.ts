@@ -54,21 +54,21 @@ function contentOf(file: File, deviation: string): { content: string; line: numb
 }
 
 type Intake =
-  | { readonly told: string; readonly lines: LineCounts; readonly refusal: null }
-  | { readonly told: string; readonly lines: null; readonly refusal: string }
+  | { readonly output: string; readonly lines: LineCounts; readonly refusal: null }
+  | { readonly output: string; readonly lines: null; readonly refusal: string }
 
 /** Suggests an entry for a file and ingests the file by it. */
 async function intake(content: string | Buffer): Promise<Intake> {
   try {
-    const { told, entry } = await entryOf(content)
+    const { output, entry } = await entryOf(content)
     const catalog = declared({ ...entry, name: 't' })
     const [outcome] = await (await workshop(catalog, { 'd/t.csv': content })).ingest()
     if (outcome === undefined) throw new Error('nothing was ingested')
-    if (outcome.status === 'published') return { told, lines: outcome.report.lines, refusal: null }
-    return { told, lines: null, refusal: outcomeLines(outcome).join('\n') }
+    if (outcome.status === 'published') return { output, lines: outcome.report.lines, refusal: null }
+    return { output, lines: null, refusal: outcomeLines(outcome).join('\n') }
   } catch (error) {
     if (!(error instanceof TableFailure)) throw error
-    return { told: '', lines: null, refusal: error.message }
+    return { output: '', lines: null, refusal: error.message }
   }
 }
 
@@ -84,8 +84,8 @@ const plain = new Set(['a blank line', 'a line break in a value'])
 /** Returns what is wrong with the intake of a file with one deviating line; null where every line is accounted for. */
 async function silenceIn(sort: string, file: File): Promise<string | null> {
   const { content, line } = contentOf(file, sort)
-  const { told, lines, refusal } = await intake(content)
-  const isNamed = new RegExp(String.raw`\bline ${line}\b`).test(refusal ?? told)
+  const { output, lines, refusal } = await intake(content)
+  const isNamed = new RegExp(String.raw`\bline ${line}\b`).test(refusal ?? output)
   if (lines === null) return isNamed ? null : `is refused without line ${line}: ${refusal}`
   const { all: total, ...counts } = lines
   const sum = Object.values(counts).reduce((sumSoFar, count) => sumSoFar + count, 0)
@@ -95,7 +95,7 @@ async function silenceIn(sort: string, file: File): Promise<string | null> {
   if (sum - headerLines - published - breaks - blank > 1 || headerLines !== 1)
     return `loses ${JSON.stringify(lines)}`
   if (published < file.rows) return `publishes ${published} rows`
-  return isNamed || plain.has(sort) ? null : `does not name line ${line}: ${told}`
+  return isNamed || plain.has(sort) ? null : `does not name line ${line}: ${output}`
 }
 
 test('random files with one deviating line lose no line without a notice', async () => {
@@ -191,14 +191,14 @@ async function unnamedLines(sort: string, file: File): Promise<unknown> {
     cells.join(file.delimiter),
   )
   const { lines, odd } = blockDeviations[sort]?.(file, plainLines) ?? { lines: [], odd: [] }
-  const { told, lines: counts, refusal } = await intake(linesOf(...lines))
-  const phrases = (refusal ?? told).match(/\blines? \d+(?:(?:, | and )\d+)*/g) ?? []
+  const { output, lines: counts, refusal } = await intake(linesOf(...lines))
+  const phrases = (refusal ?? output).match(/\blines? \d+(?:(?:, | and )\d+)*/g) ?? []
   const named = new Set(phrases.flatMap((phrase) => phrase.match(/\d+/g) ?? []).map(Number))
-  for (const [, from, to] of told.matchAll(/lines (\d+) to (\d+)/g))
+  for (const [, from, to] of output.matchAll(/lines (\d+) to (\d+)/g))
     for (let line = Number(from); line <= Number(to); line += 1) named.add(line)
   if (counts === null) return odd.some((line) => named.has(line)) ? null : { refusal, odd }
   const unnamed = odd.filter((line) => !named.has(line))
-  return unnamed.length === 0 && counts.rows >= file.rows ? null : { told, unnamed, counts }
+  return unnamed.length === 0 && counts.rows >= file.rows ? null : { output, unnamed, counts }
 }
 
 test('random files with several deviating lines lose no line without a notice', async () => {
@@ -218,7 +218,7 @@ test('random files with several deviating lines lose no line without a notice', 
 
 const pair = (...rows: readonly string[]): string => linesOf('day,amount', ...rows)
 
-testSampled<[title: string, content: string | Buffer, source: object, told: RegExp]>([
+testSampled<[title: string, content: string | Buffer, source: object, notice: RegExp]>([
   [
     'a header that is repeated, once after a mark',
     pair('day,amount', '2024-01-01,1', '\ufeffday,amount', '2024-02-01,2'),
@@ -243,9 +243,9 @@ testSampled<[title: string, content: string | Buffer, source: object, told: RegE
     { encoding: 'utf-16le' },
     /every other byte is NUL, which suggests utf-16/,
   ],
-])('%s is declared, with a notice', async (_what, content, source, told) => {
-  const { entry, told: said } = await entryOf(content)
-  expect([entry.source, said]).toEqual([source, expect.stringMatching(told)])
+])('%s is declared, with a notice', async (_what, content, source, notice) => {
+  const { entry, output } = await entryOf(content)
+  expect([entry.source, output]).toEqual([source, expect.stringMatching(notice)])
   await expect(ingested(content)).resolves.toEqual(came(['2024-01-01', 1], ['2024-02-01', 2]))
 })
 
@@ -302,13 +302,13 @@ test.each([
   ['birth_date', 'say whether "birth_date" holds dates of birth, since the last one is 2088-01-02'],
   ['due', null],
 ])('a date in the future leads to a question in a column of birth dates: %s', async (name, question) => {
-  const { told } = await entryOf(linesOf(`id,${name}`, 'a,1968-01-02', 'b,2088-01-02'))
-  expect(/say whether [^:\n]*/.exec(told)?.[0] ?? null).toBe(question)
+  const { output } = await entryOf(linesOf(`id,${name}`, 'a,1968-01-02', 'b,2088-01-02'))
+  expect(/say whether [^:\n]*/.exec(output)?.[0] ?? null).toBe(question)
 })
 
 test('a total in the last row leads to a question', async () => {
-  const { told } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,4'))
-  expect(told).toContain(
+  const { output } = await intake(pair('2024-01-01,1', '2024-01-02,2', 'Total,4'))
+  expect(output).toContain(
     'say whether line 4 sums up other rows, as "Total" suggests: source.drop: {"day":["Total"]} leaves it out',
   )
 })
@@ -345,8 +345,8 @@ test.each<[values: readonly string[], title: string]>([
   [['R$ 1.234,50', 'R$ 2,00', 'R$ 10,05', 'x'], 'numbers with a decimal comma'],
   [['2024-01-02', '2024-01-03', '2024-02-04', 'x'], 'written yyyy-mm-dd'],
 ])('the deviating value of %p is named', async (values, note) => {
-  const { told } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
-  expect(told).toContain(`all but 1 of 4 are ${note}; the others: "x" (line 5)`)
+  const { output } = await entryOf(linesOf('n|note', ...values.map((value) => `${value}|a`)))
+  expect(output).toContain(`all but 1 of 4 are ${note}; the others: "x" (line 5)`)
 })
 
 test.each([
@@ -436,8 +436,8 @@ test.each<[title: string, content: string, drop: object | undefined, said: strin
     'tried on all rows',
   ],
 ])('%s are left out, or lead to a question', async (_what, content, drop, said) => {
-  const { told, entry } = await entryOf(content)
-  expect([(entry.source as { drop?: object } | undefined)?.drop, told]).toEqual([
+  const { output, entry } = await entryOf(content)
+  expect([(entry.source as { drop?: object } | undefined)?.drop, output]).toEqual([
     drop,
     expect.stringContaining(said),
   ])
@@ -464,7 +464,7 @@ test.each<[title: string, content: string, isHeader: boolean]>([
   ['numbers out of order', 'code,5,9,2\n3,4,5,6\n6,7,8,9\n', false],
   ['a text above texts, beside numbers', 'Ana,1,2\nBia,4,5\nCaio,7,8\n', false],
 ])('a first line with %s is a header, or a row', async (_what, content, isHeader) => {
-  const { told, entry } = await entryOf(content)
+  const { output, entry } = await entryOf(content)
   const [line = ''] = content.split('\n')
   const result = await ingested(content)
   const rows = content.split('\n').length - (isHeader ? 2 : 1)
@@ -472,7 +472,7 @@ test.each<[title: string, content: string, isHeader: boolean]>([
     rows,
     !isHeader,
   ])
-  expect(told).toContain(
+  expect(output).toContain(
     isHeader
       ? 'line 1 is the header, since'
       : `declare source.header_in_file: ${JSON.stringify(line.split(','))}`,
@@ -508,48 +508,48 @@ test.each<[title: string, content: string, loaded: unknown[][], said: string]>([
     `say whether the quotes of "Casa" (line 3) are part of the value, as they are now; otherwise correct line 2, in which a quote is within a value, and declare source.quote: '"'`,
   ],
 ])('%s are read, with a notice', async (_what, content, loaded, said) => {
-  expect((await entryOf(content)).told).toContain(said)
+  expect((await entryOf(content)).output).toContain(said)
   await expect(ingested(content)).resolves.toEqual(came(...loaded))
 })
 
 test('a column whose only odd value is the total needs no other answer', async () => {
-  const { told } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|4'))
-  expect(told).toContain(
+  const { output } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|4'))
+  expect(output).toContain(
     'the others: "Total" (line 4); to give the field this type, leave the total out, and declare type: date, format: "dd/mm/yyyy"\n',
   )
 })
 
 test('the odd values of a column are named with their lines', async () => {
   const days = Array.from({ length: 20 }, (_, n) => (n % 3 === 2 ? '30/02/2026' : `${n + 10}/01/2026`))
-  const { told } = await entryOf(linesOf('day|n', ...days.map((day, n) => `${day}|${n}`), '?|20'))
-  expect(told).toContain('the others: "30/02/2026" 6 times (lines 4, 7, 10, 13, 16, ...), "?" (line 22)')
-  expect(told).toContain('correct the others in the file, and declare type: date, format: "dd/mm/yyyy"\n')
+  const { output } = await entryOf(linesOf('day|n', ...days.map((day, n) => `${day}|${n}`), '?|20'))
+  expect(output).toContain('the others: "30/02/2026" 6 times (lines 4, 7, 10, 13, 16, ...), "?" (line 22)')
+  expect(output).toContain('correct the others in the file, and declare type: date, format: "dd/mm/yyyy"\n')
 })
 
 test('a decimal comma does not separate values, even if a footer has another count of semicolons', async () => {
   const rows = Array.from({ length: 12 }, (_, n) => `BA;Alto ${n};${n};7${n},5`)
-  const { told, entry } = await entryOf(linesOf('UF;City;N;Value', ...rows, 'Source: IBGE, 2023; updated'))
+  const { output, entry } = await entryOf(linesOf('UF;City;N;Value', ...rows, 'Source: IBGE, 2023; updated'))
   expect(entry.fields.map(({ name }) => name)).toEqual(['uf', 'city', 'n', 'value'])
-  expect(told).toContain('a row cannot be read: line 14: the row has 2 values, and the header 4')
+  expect(output).toContain('a row cannot be read: line 14: the row has 2 values, and the header 4')
 })
 
 test('rows with a value only in their first cell are named, since they may be headings', async () => {
   const content = 'Place,Births,Deaths\nNorth,,\nLeeds,6,7\nYork,7,4\nSouth,,\nBath,2,6\n'
-  expect((await entryOf(content)).told).toContain(
+  expect((await entryOf(content)).output).toContain(
     '# lines 2, 5 have their first cell alone, so may be headings: source.drop: {"Place":["North","South"]} leaves them out',
   )
 })
 
 test.each(['latitude', 'lon'])('%s with more digits than degrees have leads to a question', async (name) => {
-  const { told } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
-  expect(told).toContain(
+  const { output } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
+  expect(output).toContain(
     'say what "-25.434.296" means, since degrees have at most three digits before the point',
   )
 })
 
 test('a row that is cut in two by a line break is named by both lines', async () => {
-  const { told } = await entryOf('a;b;c\r\n1;x;2\r\n2;first line\nsecond line;3\r\n3;y;4\r\n4;z;5\r\n')
-  expect(told).toContain('lines 3 and 4 seem to be one row, broken by a line break')
+  const { output } = await entryOf('a;b;c\r\n1;x;2\r\n2;first line\nsecond line;3\r\n3;y;4\r\n4;z;5\r\n')
+  expect(output).toContain('lines 3 and 4 seem to be one row, broken by a line break')
 })
 
 test('a cell or a name that reads like a question is not taken for one', async () => {

@@ -70,6 +70,6 @@ test.each<[title: string, lines: readonly string[], key: string | null]>([
     null,
   ],
 ])('a suggestion proposes as the key of a table %s', async (_what, lines, key) => {
-  const { told } = await entryOf(linesOf(...lines))
-  expect(/^ +# key: (\[.*?\]) # all/m.exec(told)?.[1] ?? null).toBe(key)
+  const { output } = await entryOf(linesOf(...lines))
+  expect(/^ +# key: (\[.*?\]) # all/m.exec(output)?.[1] ?? null).toBe(key)
 })

@@ -12,7 +12,7 @@ test('late surprises of a file are noticed: other kinds, more digits, another en
   )
   const late = ['x,1.12345,03/02/2020,São Paulo', 'y,2,13/02/2020,b']
   const content = `a,b,c,d\n${[...many, ...late].join('\n')}\n`
-  const { told, entry } = await entryOf(iconv.encode(content, 'latin1'))
+  const { output, entry } = await entryOf(iconv.encode(content, 'latin1'))
   expect(entry.fields).toEqual([
     { name: 'a', type: 'string' },
     { name: 'b', type: 'decimal', scale: 5 },
@@ -20,19 +20,19 @@ test('late surprises of a file are noticed: other kinds, more digits, another en
     { name: 'd', type: 'string' },
   ])
   expect(entry.source).toEqual({ encoding: 'latin-1', date: ['yyyy-mm-dd', 'dd/mm/yyyy'] })
-  expect(told).toContain(
+  expect(output).toContain(
     `all but 2 of ${(rowsBefore + 2).toLocaleString('en')} are whole numbers; the others: "x" (line ${rowsBefore + 2}), "y" (line ${rowsBefore + 3})`,
   )
-  expect(told).toContain('it is not UTF-8, and the lack of bytes from 0x80 to 0x9f suggests latin-1')
+  expect(output).toContain('it is not UTF-8, and the lack of bytes from 0x80 to 0x9f suggests latin-1')
 }, 60_000)
 
 test('a single invalid byte does not change the suggested encoding of a UTF-8 file', async () => {
   // More than the sample of 4 MiB from which the encoding is detected.
   const rowsBefore = 200_000
   const rows = Array.from({ length: rowsBefore }, (_, n) => `${n},São Paulo e mais\n`)
-  const { told, entry } = await entryOf(
+  const { output, entry } = await entryOf(
     Buffer.concat([Buffer.from(`a,b\n${rows.join('')}`), Buffer.from('7,S\u00e3o\n', 'latin1')]),
   )
   expect(entry.source).toBeUndefined()
-  expect(told).toContain(`a row cannot be read: line ${rowsBefore + 2}: the byte 0xe3 is not UTF-8`)
+  expect(output).toContain(`a row cannot be read: line ${rowsBefore + 2}: the byte 0xe3 is not UTF-8`)
 })

@@ -174,9 +174,11 @@ test.each(['\n', '\r', '\u0085', '\u2028', '\t# '])(
   'no name or value ends a comment or adds a line: %j',
   async (between) => {
     const text = `x${between}- evil: 1${between}`
-    const { told } = await entryOf(`"${text}","b${between}"\n"${text}",1\n"${text}",2\n`, `${text}.csv`)
-    expect(parse(told)).toEqual([expect.objectContaining({ fields: [expect.anything(), expect.anything()] })])
-    expect(told.split('\n').filter((line) => /^- evil|^# .*[\r\u0085\u2028]/.test(line))).toEqual([])
+    const { output } = await entryOf(`"${text}","b${between}"\n"${text}",1\n"${text}",2\n`, `${text}.csv`)
+    expect(parse(output)).toEqual([
+      expect.objectContaining({ fields: [expect.anything(), expect.anything()] }),
+    ])
+    expect(output.split('\n').filter((line) => /^- evil|^# .*[\r\u0085\u2028]/.test(line))).toEqual([])
   },
 )
 
@@ -338,30 +340,30 @@ describe('lines that are not rows, or late in a file', () => {
       ['a', 'b_c', 'a_3'],
     ],
   ])('a header with a name %s', async (_what, content, source, names) => {
-    const { entry, told } = await entryOf(content)
+    const { entry, output } = await entryOf(content)
     expect(entry.source).toEqual(source)
     expect(entry.fields.map(({ name }) => name)).toEqual(names)
-    expect(told).toContain('the header has a repeated or blank name')
+    expect(output).toContain('the header has a repeated or blank name')
     await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
   })
 
   test('final lines that are no rows, and years as names', async () => {
     const content =
       '"Data",\n\n"Country","Code","1960","1961",\n"Aruba","ABW","546","5.5",\n"Africa","AFE","","",\n\n"Source: a, b"\nUpdated 2024\n'
-    const { entry, told } = await entryOf(content)
+    const { entry, output } = await entryOf(content)
     expect(entry.source).toEqual({
       skip_lines: 1,
       skip_last: 2,
       drop_empty_extra_cells: true,
       rename: { Country: 'country', Code: 'code', 1960: 'column_3_1960', 1961: 'column_4_1961' },
     })
-    expect(told).toContain('lines 7, 8 at the end have one value each, and are no rows')
+    expect(output).toContain('lines 7, 8 at the end have one value each, and are no rows')
     await expect(ingested(content)).resolves.toEqual({
       rows: [
         ['Aruba', 'ABW', 546, 5.5],
         ['Africa', 'AFE', null, null],
       ],
-      told: [
+      notices: [
         '  left out at the end of x.csv: "Source: a, b"',
         '  left out at the end of x.csv: Updated 2024',
       ],
@@ -369,8 +371,8 @@ describe('lines that are not rows, or late in a file', () => {
   })
 
   test.each(['Total', '3', 'Bra'])('a truncated last row does not become a footer: %s', async (end) => {
-    const { told } = await entryOf(`a,b\n${'x,1\n'.repeat(99)}${end}\n`)
-    expect(told).toContain('a row cannot be read: line 101: the row has 1 value, and the header 2')
+    const { output } = await entryOf(`a,b\n${'x,1\n'.repeat(99)}${end}\n`)
+    expect(output).toContain('a row cannot be read: line 101: the row has 1 value, and the header 2')
   })
 
   test('quotes that are escaped by backslashes are refused', async () => {
@@ -380,9 +382,9 @@ describe('lines that are not rows, or late in a file', () => {
   })
 
   test('rows that do not fit the header do not make the file a single column', async () => {
-    const { told, entry } = await entryOf('a,b,c\n1,2\n1,2,3\n1,2,3,4\n')
+    const { output, entry } = await entryOf('a,b,c\n1,2\n1,2,3\n1,2,3,4\n')
     expect(entry.fields.map(({ name }) => name)).toEqual(['a', 'b', 'c'])
-    expect(told).toContain(
+    expect(output).toContain(
       '2 rows cannot be read: line 2: the row has 2 values, and the header 3; line 4: the row has 4',
     )
   })

@@ -47,23 +47,25 @@ const mayBeEmpty = 'if the table may be empty, declare may_be_empty: true for it
 const anyway = '`acervo ingest --accept-drift d/t` publishes it anyway'
 
 describe('a source unlike the previous one', () => {
-  testSampled<[title: string, text: string, told: string, always: string]>([
+  testSampled<[title: string, text: string, differences: string, always: string]>([
     ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],
     ['with a header alone', 'n,s\n', 'there are 0 rows instead of 10; there is no row in t.csv', mayBeEmpty],
     ['whose field is empty', csv(10, ''), 'all values of "s" are null, but 10 rows had one before', ''],
-  ])('%s is refused, with the difference, until it is accepted', async (_what, text, told, always) => {
+  ])('%s is refused, with the difference, until it is accepted', async (_what, text, differences, always) => {
     const shop = await shopWith(csv(10))
     const outcome = await refresh(shop, text, onDay(2))
     expect(outcomeLines(outcome)[0]).toBe(
-      `d/t: FAILED, the source differs too much from the snapshot of 2026-01-01T00:00:00.000Z: ${told}. Check it; ${always}${anyway}`,
+      `d/t: FAILED, the source differs too much from the snapshot of 2026-01-01T00:00:00.000Z: ${differences}. Check it; ${always}${anyway}`,
     )
     expect(await rowsOf(shop)).toBe(10)
     const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
-    expect(outcomeLines(accepted).slice(1)).toEqual(told.split('; ').map((line) => `  accepted: ${line}`))
+    expect(outcomeLines(accepted).slice(1)).toEqual(
+      differences.split('; ').map((line) => `  accepted: ${line}`),
+    )
     expect(await rowsOf(shop)).toBe(text.split('\n').length - 2)
   })
 
-  testSampled<[title: string, text: string, told: string, row: object]>([
+  testSampled<[title: string, text: string, differences: string, row: object]>([
     [
       'a column gone',
       'n\n0\n1\n2\n3\n4\n5\n',
@@ -76,14 +78,16 @@ describe('a source unlike the previous one', () => {
       'the column "extra" is not a field of d/t',
       { n: 0, s: 'x' },
     ],
-  ])('%s is refused until it is accepted', async (_what, text, told, row) => {
+  ])('%s is refused until it is accepted', async (_what, text, differences, row) => {
     const shop = await shopWith(csv(10))
     const refused = await refresh(shop, text, onDay(2))
     expect(outcomeLines(refused)[0]).toMatch(
       /^d\/t: FAILED, the header in line 1 does not match the catalog: the column/,
     )
     const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
-    expect(outcomeLines(accepted).slice(1)).toEqual(told.split('; ').map((line) => `  accepted: ${line}`))
+    expect(outcomeLines(accepted).slice(1)).toEqual(
+      differences.split('; ').map((line) => `  accepted: ${line}`),
+    )
     const { app } = await serve(shop)
     expect((await getPage(app, address)).results[0]).toEqual(row)
   })
@@ -270,7 +274,7 @@ describe('a rollback across a change of the catalog', () => {
     expect((await rollback(shop.store, tableOf(narrow), new Date())).rows).toBe(10)
   })
 
-  testSampled<[title: string, isSourceGone: boolean, told: (withdrawn: string) => string]>([
+  testSampled<[title: string, isSourceGone: boolean, message: (withdrawn: string) => string]>([
     [
       'what is held back',
       false,
@@ -285,7 +289,7 @@ describe('a rollback across a change of the catalog', () => {
         `d/t: FAILED, the source is missing: there is no SOURCES/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
         'and the fields of the published snapshot differ from the catalog, so it is not served',
     ],
-  ])('%s fails if nothing is served, until the drift is accepted', async (_what, isSourceGone, told) => {
+  ])('%s fails if nothing is served, until the drift is accepted', async (_what, isSourceGone, message) => {
     const narrow = await shopWith(csv(10))
     const shop = await under(wide, narrow)
     await refresh(shop, csv(11), onDay(2))
@@ -296,7 +300,7 @@ describe('a rollback across a change of the catalog', () => {
     if (isSourceGone) await rm(path.join(shop.sources, 'd', 't.csv'))
     const [failed] = await shop.ingest(onDay(3))
     const [line = ''] = outcomeLines(failed as Outcome)
-    expect(line.replace(shop.sources, 'SOURCES')).toBe(told(from))
+    expect(line.replace(shop.sources, 'SOURCES')).toBe(message(from))
     const published = await refresh(shop, csv(11), { ...onDay(4), acceptsDrift: true })
     expect([published.status, await rowsOf(shop)]).toEqual(['published', 11])
   })

@@ -78,7 +78,7 @@ describe('a download that ends right after the header', () => {
   const troubles = Array.from({ length: 5 }, () => 'other side closed')
   const broken = `failed: http://web/base/d/t.csv could not be fetched in 5 tries: ${troubles.join('; ')}`
 
-  testSampled<[title: string, act: Act, told: string]>([
+  testSampled<[title: string, act: Act, message: string]>([
     ['its length', status(200, { 'content-length': header.length }, header), noRow],
     [
       'a length that is shorter than what comes',
@@ -94,9 +94,9 @@ describe('a download that ends right after the header', () => {
     ['no length', endless, noRow],
     ['a length that is longer', cut(csv, header.length), broken],
     ['chunks that are not ended', cut(csv, header.length, { 'transfer-encoding': 'chunked' }), broken],
-  ])('publishes nothing, as announced by %s', async (_what, act, told) => {
+  ])('publishes nothing, as announced by %s', async (_what, act, message) => {
     const shop = await webShop(await startWeb({ [at]: act }))
-    await expect(shop.run()).resolves.toBe(told)
+    await expect(shop.run()).resolves.toBe(message)
     expect(shop.published).toThrow('nothing is published')
   })
 })

@@ -28,7 +28,7 @@ export function declared(...tables: readonly Declaration[]): Catalog {
  * none.
  */
 export type Came =
-  | { readonly rows: readonly unknown[][]; readonly told: readonly string[] }
+  | { readonly rows: readonly unknown[][]; readonly notices: readonly string[] }
   | { readonly refused: readonly string[] }
 
 /**
@@ -53,7 +53,7 @@ export async function whatCame(
   const names = outcome.table.fields.map(({ name }) => name)
   const rows = results.map((row) => names.map((name) => row[name]))
   if (count !== rows.length) throw new Error(`${count} rows are counted, and ${rows.length} are there`)
-  return { rows, told: outcomeLines(outcome).slice(1) }
+  return { rows, notices: outcomeLines(outcome).slice(1) }
 }
 
 /** Returns the lines of a failure, without its remedy and the path of its report. */
@@ -67,7 +67,7 @@ function withoutTable([first = '', ...rest]: readonly string[]): string[] {
 }
 
 /** Rows that came without a word about them. */
-export const rows = (...records: readonly unknown[][]): Came => ({ rows: records, told: [] })
+export const rows = (...records: readonly unknown[][]): Came => ({ rows: records, notices: [] })
 
 /** A reason for the source as a whole. */
 export const refused = (...lines: readonly string[]): Came => ({ refused: lines })
@@ -97,5 +97,5 @@ export const misfit = (problems: string, delimiter?: string): Came =>
 /** Rows of which the last is not terminated, which is reported. */
 export const unended = (file: string, ...records: readonly unknown[][]): Came => ({
   rows: records,
-  told: [`  warning: the last line of ${file} has no line ending: check that the file is complete`],
+  notices: [`  warning: the last line of ${file} has no line ending: check that the file is complete`],
 })

@@ -42,14 +42,14 @@ export const linesOf = (...lines: string[]): string => `${lines.join('\n')}\n`
 
 /** The entry as YAML has it, and all that is said beside it. */
 export async function entryOf(content: string | Buffer, name = 'x.csv') {
-  const told = await suggested(name, content)
-  const [entry] = parse(told.join('\n')) as [
+  const output = await suggested(name, content)
+  const [entry] = parse(output.join('\n')) as [
     {
       source?: { nulls?: string[] }
       fields: { name: string; type: string; nulls?: string[] }[]
     },
   ]
-  return { told: told.join('\n'), entry }
+  return { output: output.join('\n'), entry }
 }
 
 /** Returns the result of a file that is declared as suggested. */

@@ -36,7 +36,7 @@ describe('facts that files state by their names and content', () => {
           ['AC', 2],
           ['SP', 1],
         ],
-        told: [],
+        notices: [],
       },
     ],
     [
@@ -82,7 +82,7 @@ describe('facts that files state by their names and content', () => {
           [null, 3],
           ['m', 4],
         ],
-        told: ['  3.csv lacks "a", so its rows have null there'],
+        notices: ['  3.csv lacks "a", so its rows have null there'],
       },
     ],
     [
@@ -94,7 +94,7 @@ describe('facts that files state by their names and content', () => {
           [null, 1],
           ['l', 2],
         ],
-        told: ['  1.csv lacks "a", so its rows have null there'],
+        notices: ['  1.csv lacks "a", so its rows have null there'],
       },
     ],
     [
@@ -168,7 +168,7 @@ describe('several files', () => {
           ['x', 1],
           ['y', 2],
         ],
-        told: ['  warning: the last line of 10.csv has no line ending: check that the file is complete'],
+        notices: ['  warning: the last line of 10.csv has no line ending: check that the file is complete'],
       },
     ],
     [

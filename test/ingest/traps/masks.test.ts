@@ -60,7 +60,9 @@ describe('masks', () => {
   })
 
   const secret = '9876543210'
-  testSampled<[title: string, name: string, content: string, told: string[], also?: Partial<Declaration>]>([
+  testSampled<
+    [title: string, name: string, content: string, messages: string[], also?: Partial<Declaration>]
+  >([
     [
       '10 digits',
       'd/t.csv',
@@ -107,12 +109,12 @@ describe('masks', () => {
       ],
       { fields: [{ name: 'cpf', type: 'string', mask: 'cpf' }, 'b:integer'] },
     ],
-  ])('show no value of an unknown form anywhere: %s', async (_what, name, content, told, also = {}) => {
+  ])('show no value of an unknown form anywhere: %s', async (_what, name, content, messages, also = {}) => {
     const shop = await workshop(declared({ ...masked, ...also }), { [name]: content })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error('expected a failure')
     const lines = faultLines(outcome)
-    expect(lines).toEqual([`d/t: FAILED, ${told[0] ?? ''}`, ...told.slice(1)])
+    expect(lines).toEqual([`d/t: FAILED, ${messages[0] ?? ''}`, ...messages.slice(1)])
     const text = await everythingIn(shop.warehouse)
     expect(text).toContain('"problem"')
     expect(text).not.toContain(secret)
@@ -263,7 +265,7 @@ describe('rejects that are allowed', () => {
         ['x', 1],
         ['v', 2],
       ],
-      told: [
+      notices: [
         '  3 rows were rejected and left out, as max_rejects allows:',
         '  line 4: the row has 1 value, and the header 2',
         `  line 3, field "b": "?" ${notInteger}`,
@@ -307,7 +309,7 @@ describe('rejects that are allowed', () => {
     const declaration = { fields: ['a:integer', 'b:integer'], max_rejects: 1 }
     await expect(whatCame(declaration, 'a,b\n?,!\n1,2\n')).resolves.toEqual({
       rows: [[1, 2]],
-      told: [
+      notices: [
         '  1 row was rejected and left out, as max_rejects allows:',
         `  line 2, field "a": "?" ${notInteger}`,
         `  line 2, field "b": "!" ${notInteger}`,

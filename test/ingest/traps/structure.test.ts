@@ -78,14 +78,14 @@ describe('structure', () => {
           ['x', 1],
           ['y', 2],
         ],
-        told: ['  left out at the end of t.csv: Total,"3', '  left out at the end of t.csv: Source: '],
+        notices: ['  left out at the end of t.csv: Total,"3', '  left out at the end of t.csv: Source: '],
       },
     ],
     [
       'lines after the last row, the last of them not ended',
       { skip_last: 1 },
       'a,b\nx,1\nTotal',
-      { rows: [['x', 1]], told: ['  left out at the end of t.csv: Total'] },
+      { rows: [['x', 1]], notices: ['  left out at the end of t.csv: Total'] },
     ],
     [
       'fewer lines than are left out',
@@ -102,7 +102,7 @@ describe('structure', () => {
           ['x', 1],
           ['Total', 9],
         ],
-        told: ['  left out at the end of t.csv: 3 lines from: Total "of'],
+        notices: ['  left out at the end of t.csv: 3 lines from: Total "of'],
       },
     ],
     [
@@ -111,7 +111,7 @@ describe('structure', () => {
       'a,b\nx,1\n',
       {
         rows: [['x', 1]],
-        told: [
+        notices: [
           '  warning: no line of t.csv begins with "Total", where its rows should end: check that the file is complete',
         ],
       },
@@ -120,7 +120,7 @@ describe('structure', () => {
       'a line at which the rows end, within a value',
       { stop_at: 'Total' },
       'a,b\n"x\nTotal",1\nTotal\n',
-      { rows: [['x\nTotal', 1]], told: ['  left out at the end of t.csv: Total'] },
+      { rows: [['x\nTotal', 1]], notices: ['  left out at the end of t.csv: Total'] },
     ],
     [
       'comments',

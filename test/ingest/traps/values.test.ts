@@ -300,7 +300,7 @@ describe('values of the declared type', () => {
         Array.from({ length }, (_, row) => values[row % values.length]),
       ]),
     )
-    expect(came).toMatchObject({ told: [] })
+    expect(came).toMatchObject({ notices: [] })
   })
 })
 
@@ -553,11 +553,11 @@ describe('values of another type', () => {
     const content = `n,x\n${texts.map((text, index) => `${index},${text}\n`).join('')}`
     const lines = texts.map((_, index) => 2 + texts.slice(0, index).join('').split('\n').length - 1 + index)
     const plain = texts.map((text) => JSON.stringify(text.replaceAll(/^"|"$/g, '')))
-    const told = plain.map((text, index) => `  line ${lines[index]}, field "x": ${text} ${expected}`)
+    const messages = plain.map((text, index) => `  line ${lines[index]}, field "x": ${text} ${expected}`)
     await expect(whatCame({ fields: ['n:integer', field], source }, content)).resolves.toEqual(
       refused(
         `${texts.length} rows do not match the catalog; nothing was published`,
-        ...told.slice(0, 10),
+        ...messages.slice(0, 10),
         ...(texts.length > 10 ? [`  and ${texts.length - 10} more`] : []),
       ),
     )

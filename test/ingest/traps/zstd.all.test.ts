@@ -38,7 +38,7 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
     await expect(came(whole)).resolves.toEqual(expected)
   })
 
-  test.each<[title: string, content: Uint8Array, told: Came]>([
+  test.each<[title: string, content: Uint8Array, expected: Came]>([
     ['cut in half', whole.subarray(0, whole.length / 2), cutOff],
     ['without its last byte', whole.subarray(0, -1), cutOff],
     ['with something after it', Buffer.concat([whole, Buffer.from('x')]), refusal],
@@ -48,8 +48,8 @@ describeWith(zstdCompressSync !== undefined, 'zstd of Node 22.15 or newer')('a z
       zstdCompressSync?.(text) ?? whole,
       refused('t.csv.zst has no checksum, so damage could not be detected: compress it with zstd --check'),
     ],
-  ])('%s is refused', async (_what, content, told) => {
-    await expect(came(content)).resolves.toEqual(told)
+  ])('%s is refused', async (_what, content, expected) => {
+    await expect(came(content)).resolves.toEqual(expected)
   })
 
   test('with a flipped bit is refused, whichever bit it is', async () => {

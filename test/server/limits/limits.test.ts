@@ -89,12 +89,12 @@ describe('the limits of the catalog', () => {
       .set('Accept', 'text/html')
       .set('Accept-Language', 'pt')
       .expect(429)
-    for (const told of [
+    for (const pattern of [
       `href="${file}"`,
       /Tente de novo em \d+ s\./,
       "ATTACH 'http://localhost:8000/files",
     ]) {
-      expect(page.text.replaceAll('&#39;', "'")).toMatch(told)
+      expect(page.text.replaceAll('&#39;', "'")).toMatch(pattern)
     }
     await ask(rows, '192.0.2.2').expect(200)
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)

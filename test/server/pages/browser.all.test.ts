@@ -77,7 +77,7 @@ describeInBrowser('pages in a browser', () => {
       const trouble = troubleOf(page, at.base)
       await page.goto(at.base + path)
       // An error is an answer that says so.
-      const told = trouble.filter((line) => !/404 \(Not Found\)/.test(line))
+      const messages = trouble.filter((line) => !/404 \(Not Found\)/.test(line))
       await page.evaluate(axe)
       // The narrowest looks in Portuguese, whose words are longer, others by the seed in English; all where all is tried.
       const lookIndex = path.startsWith('/pt') ? 0 : 1 + (seed % 2)
@@ -88,7 +88,7 @@ describeInBrowser('pages in a browser', () => {
         problems.push(...(await page.evaluate(examine, { width, colorScheme })))
       }
       await page.close()
-      expect([told, problems]).toEqual([[], []])
+      expect([messages, problems]).toEqual([[], []])
     },
     60_000,
   )

@@ -70,10 +70,10 @@ async function page(target: string, accept = 'text/html'): Promise<string> {
   return body.toString()
 }
 
-const said = (markup: string): string => textIn(markup).replaceAll(/\s+/g, ' ')
+const shownText = (markup: string): string => textIn(markup).replaceAll(/\s+/g, ' ')
 
 test('a dataset shows the promised update frequency beside the actual one, each date with its meaning', async () => {
-  const text = said(await page('/en/dataset/rain/'))
+  const text = shownText(await page('/en/dataset/rain/'))
   expect(text).toContain('Update frequency: daily. Here, the data last changed on Feb 2, 2026.')
   expect(text).toMatch(/Late: no update for \d+ days\./)
   expect(text).toContain('daily Jan 6, 2026 Feb 2, 2026 Feb 3, 2026 unchanged Feb 2, 2026 What changed 1')
@@ -82,13 +82,13 @@ test('a dataset shows the promised update frequency beside the actual one, each 
   // The old snapshot stays, and the failed update is reported.
   await shop.write('rain/daily.csv', 'date;uf\n')
   await shop.ingest({ now: () => new Date('2026-02-04T12:00:00Z') })
-  expect(said(await page('/en/dataset/rain/'))).toContain(
+  expect(shownText(await page('/en/dataset/rain/'))).toContain(
     'daily Jan 6, 2026 Feb 2, 2026 Feb 4, 2026 import failed Feb 2, 2026 What changed 1',
   )
 })
 
 test('a table shows the license of its dataset, and the rows left out', async () => {
-  const text = said(await page('/en/dataset/rain/daily/'))
+  const text = shownText(await page('/en/dataset/rain/daily/'))
   expect(text).toContain('1 row of the source is left out.')
   expect(text).toContain('CC0')
   const table = { name: 't', order: ['a'], refreshed: 'monthly', fields: [fieldOf('a:integer')] }
@@ -96,13 +96,13 @@ test('a table shows the license of its dataset, and the rows left out', async ()
   await ownShop.ingest()
   const { app } = await serve(ownShop)
   const shown = async (address: string): Promise<string> =>
-    said((await rawGet(app, address, { Accept: 'text/html' })).body.toString())
+    shownText((await rawGet(app, address, { Accept: 'text/html' })).body.toString())
   expect(await shown('/en/dataset/d/t/')).not.toContain('left out')
   expect(await shown('/en/dataset/d/')).toContain('Update frequency: monthly.')
 })
 
 test('versions are listed with the rows that each adds to the previous one', async () => {
-  const text = said(await page('/en/files/rain/'))
+  const text = shownText(await page('/en/files/rain/'))
   expect(text).toMatch(
     /Feb 2, 2026, 12:00 PM UTC: 6 rows \+1 row 20260202T120000Z-\w+ Feb 1, 2026, 12:00 PM UTC: 5 rows/,
   )
@@ -110,13 +110,13 @@ test('versions are listed with the rows that each adds to the previous one', asy
   const old =
     /\/en\/dataset\/rain\/daily\/\?snapshot=20260201T120000Z-\w+/.exec(await page('/en/files/rain/'))?.[0] ??
     ''
-  expect(said(await page(old))).toContain('5 rows Columns')
+  expect(shownText(await page(old))).toContain('5 rows Columns')
 })
 
 test('a dataset is cited as text and as BibTeX, with the commands of TeX escaped', async () => {
   const today = new Date().toISOString().slice(0, 10)
   const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(today))
-  expect(said(await page('/en/dataset/rain/'))).toContain(
+  expect(shownText(await page('/en/dataset/rain/'))).toContain(
     `Ana_B & C (2026). Rain & {snow}. http://localhost:8000/en/dataset/rain/ (accessed ${day}).`,
   )
   expect(await page('/en/dataset/rain/cite.bib')).toBe(
@@ -136,7 +136,7 @@ test('a dataset is cited as text and as BibTeX, with the commands of TeX escaped
 
 test('rows are cited with their filters and version, in words and in three styles', async () => {
   const text = await page('/en/dataset/rain/daily/?uf=SP')
-  const menu = said(/<summary>Cite<\/summary>.*?<\/div>/s.exec(text)?.[0] ?? '')
+  const menu = shownText(/<summary>Cite<\/summary>.*?<\/div>/s.exec(text)?.[0] ?? '')
   const snapshot = /snapshot=(20\d{6}T\d{6}Z-\w+)/.exec(menu)?.[1] ?? ''
   const address = `http://localhost:8000/en/dataset/rain/daily/?snapshot=${snapshot}&uf=SP`
   const title = 'daily (Rain & {snow}), uf is SP, version of Feb 2, 2026'
@@ -173,9 +173,11 @@ describe('texts of the catalog', () => {
     ['pt', 'Tempo', 'Todo o tempo.', 'Com moderação.', 'Chuva'],
     ['en', 'Weather', 'All weather.', 'Sparingly.', 'Rain & {snow}'],
   ])('are in %s on its pages', async (language, ...texts) => {
-    const text = said(await page(`/${language}/`))
+    const text = shownText(await page(`/${language}/`))
     for (const part of texts) expect(text).toContain(part)
-    expect(said(await page(`/${language}/dataset/rain/daily/`))).toContain(language === 'pt' ? 'Dia' : 'Day')
+    expect(shownText(await page(`/${language}/dataset/rain/daily/`))).toContain(
+      language === 'pt' ? 'Dia' : 'Day',
+    )
   })
 
   test('are in the first language for programs', async () => {
@@ -186,7 +188,7 @@ describe('texts of the catalog', () => {
   test('are found by any of their words, in any language, ignoring case and accents', async () => {
     for (const q of ['CHUVA dia', '"chuva"', 'chuva*', 'chuva, dia', 'chuva/dia', 'snow'])
       expect(await page(`/pt/?${new URLSearchParams({ q }).toString()}`)).toContain('/pt/dataset/rain/daily/')
-    expect(said(await page('/pt/?q=huva*'))).toContain('Nada encontrado.')
+    expect(shownText(await page('/pt/?q=huva*'))).toContain('Nada encontrado.')
   })
 })
 
@@ -200,11 +202,11 @@ test('the colours are those of the catalog', async () => {
 test('the limits are those of the catalog', async () => {
   const { app } = await serve(shop, { rateLimits: true })
   const limits = async (language: string): Promise<string> =>
-    said((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
+    shownText((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
   expect(await limits('en')).toContain('Pages of rows 30 requests per minute')
   expect(await limits('pt')).toContain('30 requisições a cada minuto')
   // Without limits, no limit is mentioned.
-  expect(said(await page('/en/limits/'))).toContain('Pages of rows no limit')
+  expect(shownText(await page('/en/limits/'))).toContain('Pages of rows no limit')
 })
 
 /** The table of a chart: its names and numbers. */
@@ -536,7 +538,7 @@ test('the title of a table stands on its pages in the language of the reader', a
   for (const [language, title] of Object.entries(table.title)) {
     for (const place of ['', 't/', 't/row/1/', 't/chart/?group=a', 't/fields/', 't/api/']) {
       const { body } = await rawGet(app, `/${language}/dataset/d/${place}`)
-      const text = said(body.toString())
+      const text = shownText(body.toString())
       expect([place, text.includes(title)]).toEqual([place, true])
     }
   }

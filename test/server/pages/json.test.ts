@@ -49,9 +49,9 @@ describe.each(addresses)('%s', (address) => {
   test.each(programs)('is the same to a byte for every client that accepts "%s"', async (accept) => {
     const due = await get({ Accept: 'application/json' })
     const got = await get(accept === '' ? {} : { Accept: accept })
-    const told = ({ headers }: typeof due) =>
+    const headersOf = ({ headers }: typeof due) =>
       Object.entries(headers).filter(([name]) => !/^(date|server-timing|vary|x-request-id)$/.test(name))
-    expect([got.status, told(got)]).toEqual([200, told(due)])
+    expect([got.status, headersOf(got)]).toEqual([200, headersOf(due)])
     expect(got.headers['content-type']).toBe('application/json')
     // A cache must not give this to a browser that navigates with the same Accept.
     const suffix = accept.includes('html') ? ', Accept-Language, Sec-Fetch-Mode' : ''

@@ -35,7 +35,7 @@ afterEach(() => {
 })
 
 /** All that comes over a new connection until it is closed. */
-async function told(): Promise<string> {
+async function answerOfWorker(): Promise<string> {
   const socket = net.connect(port, '127.0.0.1').setEncoding('utf8')
   let text = ''
   socket.on('data', (chunk: string) => (text += chunk)).on('error', () => (text += ' (cut off)'))
@@ -45,11 +45,11 @@ async function told(): Promise<string> {
 
 test('connections go to the workers in turn', async () => {
   for (const name of ['a', 'b']) reception.add(workerNamed(name, reception, true).worker)
-  expect([await told(), await told(), await told()]).toEqual(['a', 'b', 'a'])
+  expect([await answerOfWorker(), await answerOfWorker(), await answerOfWorker()]).toEqual(['a', 'b', 'a'])
 })
 
 test('connections that arrive while there is no worker wait for the first one', async () => {
-  const answers = [told(), told(), told()]
+  const answers = [answerOfWorker(), answerOfWorker(), answerOfWorker()]
   await setTimeout(20)
   reception.add(workerNamed('b', reception, true).worker)
   expect(await Promise.all(answers)).toEqual(['b', 'b', 'b'])
@@ -58,7 +58,7 @@ test('connections that arrive while there is no worker wait for the first one', 
 test('a connection that a worker had not accepted when it died goes to another one', async () => {
   const dying = workerNamed('a', reception, false)
   reception.add(dying.worker)
-  const answers = [told(), told(), told()]
+  const answers = [answerOfWorker(), answerOfWorker(), answerOfWorker()]
   await until(() => dying.given.length === 3)
   reception.confirm(dying.given[0]?.id ?? 0)
   reception.add(workerNamed('b', reception, true).worker)
@@ -69,11 +69,11 @@ test('a connection that a worker had not accepted when it died goes to another o
 test('a worker that is only removed keeps its connections', async () => {
   const leaving = workerNamed('a', reception, false)
   reception.add(leaving.worker)
-  const answer = told()
+  const answer = answerOfWorker()
   await until(() => leaving.given.length === 1)
   reception.remove(leaving.worker)
   reception.add(workerNamed('b', reception, true).worker)
   leaving.given[0]?.socket.end('a')
   expect(await answer).toBe('a')
-  expect(await told()).toBe('b')
+  expect(await answerOfWorker()).toBe('b')
 })

@@ -224,8 +224,8 @@ describe('a list', () => {
   test.each(['(SP,RJ)', "['SP']", 'SP;RJ', 'SP|RJ', 'SP\nRJ', 'SP\r\nRJ\r\n'])(
     '%s is refused with the right spelling',
     async (text) => {
-      const said = await counted([['city__in', text]])
-      expect(said).toMatch(
+      const message = await counted([['city__in', text]])
+      expect(message).toMatch(
         /^400: .*must be values separated by commas, such as SP(,RJ)?; put a value with brackets/,
       )
     },

@@ -190,10 +190,10 @@ describe('a missing file is a problem', () => {
     ['/files/', 404, /./],
   ])('%s', async (target, status, detail) => {
     const answer = await get(target.replace('SNAPSHOT', base))
-    const { detail: told = '' } = (status < 400 ? {} : JSON.parse(answer.body.toString())) as {
+    const { detail: shown = '' } = (status < 400 ? {} : JSON.parse(answer.body.toString())) as {
       detail?: string
     }
-    expect([answer.status, told]).toEqual([status, expect.stringMatching(detail)])
+    expect([answer.status, shown]).toEqual([status, expect.stringMatching(detail)])
   })
 })
 
@@ -289,8 +289,8 @@ describe('health', () => {
       faults: [{ table: 'd/t', fault: expect.stringMatching(fault) }],
     })
     const rows = await rawGet(running.app, '/api/v1/dataset/d/t/data/')
-    for (const told of [JSON.stringify(body), rows.body.toString()])
-      expect(told).not.toMatch(/\/(tmp|work|home)|warehouse/)
+    for (const shown of [JSON.stringify(body), rows.body.toString()])
+      expect(shown).not.toMatch(/\/(tmp|work|home)|warehouse/)
     expect(running.logged()).toContain(ownShop.warehouse)
   })
 

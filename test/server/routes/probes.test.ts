@@ -46,11 +46,11 @@ test('a scrub reports its progress', async () => {
   await snapshots.refresh()
   const total = await snapshots.bytes()
   await new Scrub(snapshots, log).once(1)
-  const told = [...lines.matchAll(/"bytes":(\d+),"of":(\d+),"msg":"checking files"/g)]
-  const read = told.map(([, bytes]) => Number(bytes))
+  const reports = [...lines.matchAll(/"bytes":(\d+),"of":(\d+),"msg":"checking files"/g)]
+  const read = reports.map(([, bytes]) => Number(bytes))
   expect(read.length).toBeGreaterThan(0)
   expect(read).toEqual(read.toSorted((a, b) => a - b))
-  expect(told.every(([, bytes, of]) => Number(of) === total && Number(bytes) <= total)).toBe(true)
+  expect(reports.every(([, bytes, of]) => Number(of) === total && Number(bytes) <= total)).toBe(true)
   expect(lines).toContain('files checked')
 })
 

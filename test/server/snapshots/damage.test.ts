@@ -152,12 +152,12 @@ test('no wrong row is sent, and damage is reported within 2 s of the first read'
     await kinds[kind]?.(file)
     const isDamaged = !(await readFile(file).catch(() => Buffer.alloc(0))).equals(before)
     if (isDamaged && isFollowed) tell()
-    const isTold = (): boolean => service.snapshots.statuses.some(({ fault }) => fault !== null)
+    const isReported = (): boolean => service.snapshots.statuses.some(({ fault }) => fault !== null)
     const began = performance.now()
-    while (!isTold() && performance.now() - began < (isDamaged ? 1000 : 0)) await setTimeout(20)
+    while (!isReported() && performance.now() - began < (isDamaged ? 1000 : 0)) await setTimeout(20)
     const [first = -Infinity] = met
-    while (!isTold() && performance.now() - first < toldMs) await setTimeout(20)
-    if (isDamaged && met.length > 0 && !isTold()) faults.push(`${kind} of ${name} was not told`)
+    while (!isReported() && performance.now() - first < toldMs) await setTimeout(20)
+    if (isDamaged && met.length > 0 && !isReported()) faults.push(`${kind} of ${name} was not reported`)
     await setTimeout(100)
     isOver = true
     await Promise.all(walks)
@@ -191,12 +191,13 @@ test('no wrong row is sent from damaged files beside the parts', async () => {
         wrong.push(`${answer.status} ${target}`)
     }
     faults.push(...wrong.map((target) => `${name}: ${target}`))
-    const isTold = (): boolean => service.snapshots.statuses.some(({ fault }) => fault !== null)
+    const isReported = (): boolean => service.snapshots.statuses.some(({ fault }) => fault !== null)
     const ended = performance.now()
     // A file that was sent is read again first.
     const untilMs = ended + (refused > 0 ? toldMs : 0)
-    while (!isTold() && performance.now() < untilMs) await setTimeout(20)
-    if (isTold() !== refused > 0) faults.push(`${name}: ${refused} refused, and told: ${isTold()}`)
+    while (!isReported() && performance.now() < untilMs) await setTimeout(20)
+    if (isReported() !== refused > 0)
+      faults.push(`${name}: ${refused} refused, and reported: ${isReported()}`)
     await service.close()
   }
   expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })

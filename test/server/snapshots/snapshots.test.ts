@@ -287,18 +287,18 @@ test('the address of a dataset shows each refresh of each of its tables', async 
   for (const name of names) await shop.write(`d/${name}.csv`, csv(1))
   await shop.ingest(day(1))
   const service = await serve(shop)
-  const told = async (): Promise<unknown> =>
+  const importDates = async (): Promise<unknown> =>
     ((await json(service, '/api/v1/dataset/d/')).body['tables'] as Record<string, unknown>[]).map((table) =>
       String(table['import_date']).slice(0, 10),
     )
   const due = names.map(() => '2026-01-01')
-  expect(await told()).toEqual(due)
+  expect(await importDates()).toEqual(due)
   for (const [index, name] of names.entries()) {
     await shop.write(`d/${name}.csv`, csv(2))
     await shop.ingest({ ...day(index + 2), tables: [name] })
     await service.snapshots.refresh()
     due[index] = `2026-01-0${index + 2}`
-    expect(await told()).toEqual(due)
+    expect(await importDates()).toEqual(due)
   }
 })
 

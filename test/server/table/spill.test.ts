@@ -19,8 +19,8 @@ test('a folder stays as long as its process, whatever else is removed', async ()
     env,
   })
   try {
-    const [told] = (await once(child.stdout, 'data')) as [Buffer]
-    const folder = String(told).trim()
+    const [output] = (await once(child.stdout, 'data')) as [Buffer]
+    const folder = String(output).trim()
     // Another one removes what nobody holds any more.
     await run(process.execPath, ['--input-type=module', '-e', script('process.exit(0)')], { env })
     await expect(access(`${folder}/lock`)).resolves.toBeUndefined()
