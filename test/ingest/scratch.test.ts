@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { openStore } from '../../core/warehouse/stores/open.ts'
 import { inScratch, sweepScratch } from '../../ingest/publish/scratch.ts'
 import { moduleAt, run, startScript } from '../support/programs.ts'
-import { isQuick, runsOf, testAll } from '../support/runs.ts'
+import { isExhaustive, isQuick, runsOf, testAll } from '../support/runs.ts'
 import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
 
 /** Several jobs on one warehouse, each with a scratch folder of its own. */
@@ -14,7 +14,7 @@ import { catalogText, fieldOf, temporaryFolder } from '../support/workshop.ts'
 /** A number that no process has. */
 const pidOfNone = 2 ** 22 + 1
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
-const jobs = isQuick ? 40 : 1000
+const jobs = isExhaustive ? 1000 : isQuick ? 40 : 200
 
 test('folders are created and removed while other processes clean up', async () => {
   const warehouse = await temporaryFolder()
@@ -59,7 +59,7 @@ test.each<[title: string, name: string, ageSeconds: number, isSwept: boolean]>([
   expect(await readdir(store.scratchFolder)).toEqual(isSwept ? [] : [name])
 })
 
-const tables = Array.from({ length: 48 }, (_, index) => `t${index}`)
+const tables = Array.from({ length: isExhaustive ? 48 : 24 }, (_, index) => `t${index}`)
 
 testAll(
   'many concurrent jobs publish their tables',

@@ -4,8 +4,8 @@
  */
 const runs = {
   /** SIGKILLs of an ingest, at random moments. */
-  KILLS: [1, 4, 300],
-  /** Rounds of 48 ingests that start at once. */
+  KILLS: [1, 2, 300],
+  /** Rounds of ingests that start at once. */
   PARALLEL_INGESTS: [1, 1, 10],
   /** Flipped bits in published files. */
   FLIPS: [12, 25, 5000],
@@ -14,9 +14,9 @@ const runs = {
   /** Changes to the files of a partitioned table. */
   PARTITION_CHANGES: [1, 3, 300],
   /** Series of two to four snapshots, compared with the changes between them. */
-  CHANGES: [4, 20, 400],
+  CHANGES: [4, 10, 400],
   /** Feeds of queries that clients poll, and refreshes of their table. */
-  FEEDS: [24, 100, 1000],
+  FEEDS: [24, 50, 1000],
   FEED_REFRESHES: [3, 6, 20],
   /** Sources of a table with expectations. */
   EXPECTATIONS: [5, 25, 1000],
@@ -31,7 +31,7 @@ const runs = {
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
   DIALECTS: [8, 20, 2000],
   /** Catalogs and sources made up by a generator. */
-  UNSEEN: [4, 12, 2000],
+  UNSEEN: [4, 8, 2000],
   /** Queries of each real table. */
   QUERIES: [10, 12, 10_000],
   /** Queries of one table with codes, for each way to select rows. */
