@@ -37,7 +37,7 @@ export const layout = {
   /** Reason why the last ingest of a table failed; removed after a success. */
   failure: (table: TableName): string => `${layout.table(table)}/failure.json`,
   /** Last check of a source that gave no new snapshot. */
-  lastCheck: (table: TableName): string => `${layout.table(table)}/looked.json`,
+  lastCheck: (table: TableName): string => `${layout.table(table)}/last-check.json`,
   /** SHA-256 of source files, with the version that each file had when it was hashed. */
   hashed: (table: TableName): string => `${layout.table(table)}/hashed.json`,
   /** Parsed YAML of the catalog, for the next start: see `ParsedCatalog`. */

@@ -95,7 +95,7 @@ describe('a job', () => {
       'd/t: unchanged, 1 row since 2026-01-02T03:04:05.678Z',
     ])
     expect(new Set(await readdir(path.join(shop.warehouse, 'd', 't')))).toEqual(
-      new Set([...files, 'looked.json']),
+      new Set([...files, 'last-check.json']),
     )
 
     const catalog = tinyCatalog({ fields: ['n:integer'], order: ['n desc'] })
