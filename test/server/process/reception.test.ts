@@ -1,6 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import net, { type Socket } from 'node:net'
-import { setTimeout } from 'node:timers/promises'
 import type { Worker } from 'node:cluster'
 import { ConnectionDispatcher } from '../../../server/process/workers/connection-dispatcher.ts'
 import { freePort } from '../../support/ports.ts'
@@ -49,8 +49,12 @@ test('connections go to the workers in turn', async () => {
 })
 
 test('connections that arrive while there is no worker wait for the first one', async () => {
+  let accepted = 0
+  const count = (): void => void (accepted += 1)
+  subscribe('net.server.socket', count)
   const answers = [answerOfWorker(), answerOfWorker(), answerOfWorker()]
-  await setTimeout(20)
+  await until(() => accepted === 3)
+  unsubscribe('net.server.socket', count)
   reception.add(workerNamed('b', reception, true).worker)
   expect(await Promise.all(answers)).toEqual(['b', 'b', 'b'])
 })
