@@ -31,7 +31,7 @@ describe('the command line', () => {
     [['--version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
     [['--help'], 0, /^Usage: acervo (?:.|\n)*\nExamples:\n(?:.|\n)*\nExit codes: 0 success/, /^$/],
     [['help', 'ingest'], 0, /^Usage: acervo ingest (?:.|\n)*\nExamples:\n {2}acervo ingest\n/, /^$/],
-  ])('%j', async (args, code, out, err) => {
+  ])('the arguments %j end with code %i and a message', async (args, code, out, err) => {
     const [verb = '--', ...rest] = args
     const ended = await run(verb, rest, settings)
     expect(ended).toMatchObject({ code, out: expect.stringMatching(out), err: expect.stringMatching(err) })
@@ -89,7 +89,7 @@ describe('the ingest program', () => {
     ])
   })
 
-  test('publishes, reports unchanged tables the next time, and fails for a single table', async () => {
+  test('publishes, reports unchanged tables the next time, and exits with 1 if one table fails', async () => {
     const ownSettings = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
     await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
     const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')

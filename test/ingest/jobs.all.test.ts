@@ -58,7 +58,7 @@ describe('a job', () => {
     await expect(run({ converter: 98, onlyUnpublished: true })).resolves.toBe('published')
   })
 
-  test('of unpublished tables renews those whose declaration has changed', async () => {
+  test('of unpublished tables also publishes tables anew whose declaration has changed', async () => {
     const fields = ['a:string', 'b:string']
     const shop = await workshop(tinyCatalog({ fields, source: { rename: { x: 'a', y: 'b' } } }), {
       'd/t.csv': 'x,y\n1,2\n',

@@ -397,7 +397,7 @@ describe('links in SOURCES', () => {
       { 'd/t.csv': '../kept/good.csv' },
       'failed: passwd is outside SOURCES: move the file into SOURCES, or set SOURCES to a folder that contains it',
     ],
-  ])('%s', async (_what, source, links, came) => {
+  ])('are followed only within SOURCES: %s', async (_what, source, links, came) => {
     const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:integer'], source }), {
       'kept/good.csv': inside,
       'kept/sums': `${createHash('sha256').update(inside).digest('hex')}  t.csv\n`,

@@ -420,23 +420,26 @@ describe('the suggestion for a column', () => {
     ['letters of two languages', ['Sim', 'No'], { type: 'string' }, null],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]
-  test.each(sampled(cases, 3))('%s', async (_what, texts, keys, _values, ...[said = /./]) => {
-    const { entry, output } = await entryOf(contentOf(texts))
-    const [, field] = entry.fields
-    // The unit is tested with the titles.
-    const { name: _name, unit: _unit, ...fieldKeys } = (field ?? {}) as Record<string, unknown>
-    const ofTable = (entry.source ?? {}) as Record<string, unknown>
-    const type = String(fieldKeys['type'])
-    const hoisted = Object.entries({
-      decimal: ofTable['decimal'],
-      nulls: ofTable['nulls'],
-      booleans: ofTable['booleans'],
-      trim: ofTable['trim'],
-      format: ['date', 'datetime', 'time'].includes(type) ? ofTable[type] : undefined,
-    }).filter(([, declared]) => declared !== undefined)
-    expect({ ...fieldKeys, ...Object.fromEntries(hoisted) }).toEqual(keys)
-    expect(output).toMatch(said)
-  })
+  test.each(sampled(cases, 3))(
+    'reads its values exactly: %s',
+    async (_what, texts, keys, _values, ...[said = /./]) => {
+      const { entry, output } = await entryOf(contentOf(texts))
+      const [, field] = entry.fields
+      // The unit is tested with the titles.
+      const { name: _name, unit: _unit, ...fieldKeys } = (field ?? {}) as Record<string, unknown>
+      const ofTable = (entry.source ?? {}) as Record<string, unknown>
+      const type = String(fieldKeys['type'])
+      const hoisted = Object.entries({
+        decimal: ofTable['decimal'],
+        nulls: ofTable['nulls'],
+        booleans: ofTable['booleans'],
+        trim: ofTable['trim'],
+        format: ['date', 'datetime', 'time'].includes(type) ? ofTable[type] : undefined,
+      }).filter(([, declared]) => declared !== undefined)
+      expect({ ...fieldKeys, ...Object.fromEntries(hoisted) }).toEqual(keys)
+      expect(output).toMatch(said)
+    },
+  )
 
   test.each([
     ['a name of its own', 'n;v\n1;S\n2;N\n', 'string'],

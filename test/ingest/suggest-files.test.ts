@@ -46,7 +46,7 @@ test('files with other columns, or in another order, are joined by their names',
   ])
 })
 
-test('files that do not join are refused as they are', async () => {
+test('a file with a repeated name in its header is refused among several too', async () => {
   await expect(suggested({ 'a.csv': 'n,m\n1,2\n', 'b.csv': 'n,n\n1,2\n' })).rejects.toThrow(/appears twice/)
 })
 

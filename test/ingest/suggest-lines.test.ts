@@ -540,7 +540,7 @@ test('rows with a value only in their first cell are named, since they may be he
   )
 })
 
-test.each(['latitude', 'lon'])('%s with more digits than degrees have leads to a question', async (name) => {
+test.each(['latitude', 'lon'])('%s with too many digits for degrees: a question is asked', async (name) => {
   const { output } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
   expect(output).toContain(
     'say what "-25.434.296" means, since degrees have at most three digits before the point',

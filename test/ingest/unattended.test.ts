@@ -179,7 +179,7 @@ describe('a source without rows', () => {
     expect(await rowsOf(shop)).toBe(10)
   })
 
-  test('is not one whose rows were all rejected within the allowed number', async () => {
+  test('differs from one whose rows are all rejected, as the catalog allows, which is published', async () => {
     const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
     const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
     const [outcome] = await shop.ingest()

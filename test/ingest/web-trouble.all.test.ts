@@ -41,7 +41,7 @@ describe('an interrupted download', () => {
     // A partial response must name its version: RFC 9110, 15.3.7.
     ['206 without the ETag', rest(csv)],
     ['206 of the whole', status(206, { 'content-range': `bytes 0-${size - 1}/${size}` }, csv)],
-  ])('starts again after a %s', async (_what, act) => {
+  ])('starts again from the first byte after a %s', async (_what, act) => {
     const web = await startWeb({ [at]: [cut(csv, 1000, validators), act, file(csv, validators)] })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')

@@ -115,7 +115,7 @@ describe('facts that files state by their names and content', () => {
       { 'd/1.csv': 'a,b\nk,1\n', 'd/2.csv': 'b,a\nz,l\n2,m\ny,n\n' },
       bad(`2.csv, line 2, field "b": "z" ${notInteger}`, `2.csv, line 4, field "b": "y" ${notInteger}`),
     ],
-  ])('%s', async (_what, source, contents, came) => {
+  ])('are read exactly, or refused: %s', async (_what, source, contents, came) => {
     const hasHeader = Object.values(contents).some((text) => String(text).startsWith('c\n'))
     const declaration = { fields: ab, source: { ...source, ...(hasHeader && { ignore: ['c'] }) } }
     await expect(whatCame(declaration, contents)).resolves.toEqual(came)
@@ -265,7 +265,7 @@ describe('several files', () => {
       { 'd/x[1].csv': 'a,b\nx,1\n', 'd/x1.csv': 'a,b\ny,2\n' },
       rows(['x', 1]),
     ],
-  ])('%s', async (_what, files, contents, came) => {
+  ])('are read as declared, or refused: %s', async (_what, files, contents, came) => {
     await expect(whatCame({ fields: ab, source: { files } }, contents)).resolves.toEqual(came)
     // Each file cast by itself, while the next one is read.
     await expect(whatCame({ fields: ab, source: { files } }, contents, { batchBytes: 1 })).resolves.toEqual(
@@ -584,7 +584,10 @@ describe('compressed files', () => {
       refused('t.csv is a zip or xlsx file: export the sheet as CSV, or rename an archive to end in .zip'),
     ],
   ]
-  test.each(sampled(cases, 3))('%s', async (_what, name, content, source, came) => {
-    await expect(whatCame({ fields: ab, source }, { [name]: content })).resolves.toEqual(came)
-  })
+  test.each(sampled(cases, 3))(
+    'are unpacked, or refused with a reason: %s',
+    async (_what, name, content, source, came) => {
+      await expect(whatCame({ fields: ab, source }, { [name]: content })).resolves.toEqual(came)
+    },
+  )
 })

@@ -71,7 +71,7 @@ describe('values made of parts', () => {
         { lat: 10.5, lon: 20 },
       ],
     ],
-  ])('%s', async (_what, field, texts, values) => {
+  ])('are read exactly, or rejected: %s', async (_what, field, texts, values) => {
     const declaration = { fields: ['n:integer', { name: 'x', ...field }] }
     await expect(whatCame(declaration, lines(texts))).resolves.toEqual(
       rows(...values.map((value, index) => [index, value])),

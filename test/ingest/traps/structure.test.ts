@@ -19,7 +19,7 @@ const loneReturn =
   'a carriage return without a line feed: end lines with LF or CRLF, quote the value, or declare line_terminator: cr if all lines end this way'
 const quoteInside = 'a quote is inside a value that does not start with one'
 
-describe('structure', () => {
+describe('a source', () => {
   testSampled<
     [title: string, source: object, content: string | Uint8Array, came: Came, fields?: Declaration['fields']]
   >([
@@ -378,7 +378,7 @@ describe('structure', () => {
       'A,b\nx,1\n',
       misfit('the column "a" is missing; the column "A" is not a field of d/t (did you mean "a"?)'),
     ],
-  ])('%s', async (_what, source, content, came, fields = ab) => {
+  ])('with %s is read exactly, or refused', async (_what, source, content, came, fields = ab) => {
     await expect(whatCame({ fields, source, may_be_empty: true }, content)).resolves.toEqual(came)
   })
 })

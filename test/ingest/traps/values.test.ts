@@ -548,7 +548,7 @@ describe('values of another type', () => {
       'is not a valid datetime in the format dd/mm/yyyy hh:mm:ss',
     ],
     ['nulls without the empty text', 'integer', { nulls: ['NA'] }, ['', '""', 'na'], expects.integer],
-  ])('%s', async (_what, type, source, texts, expected) => {
+  ])('are rejected with a reason: %s', async (_what, type, source, texts, expected) => {
     const field = typeof type === 'object' ? { name: 'x', ...type } : `x:${type}`
     const content = `n,x\n${texts.map((text, index) => `${index},${text}\n`).join('')}`
     const lines = texts.map((_, index) => 2 + texts.slice(0, index).join('').split('\n').length - 1 + index)

@@ -208,7 +208,7 @@ describe('several at once', () => {
     ['s=None&s__isnull=false', ['s__isnull']],
     ['ordering=n&order-by=s', ['order-by']],
     ['page_size=0&snapshot=x&search=%CC%81', ['page_size', 'snapshot', 'search']],
-  ])('%s', async (query, named) => {
+  ])('the query %s names all its faults', async (query, named) => {
     const { body } = await request(service.app).get(`${address}?${query}`).expect(400)
     const { errors } = body as { errors: { parameter: string }[] }
     expect(errors.map(({ parameter }) => parameter).toSorted()).toEqual(named.toSorted())

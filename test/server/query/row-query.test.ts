@@ -190,7 +190,7 @@ describe('refused queries', () => {
     [`search=${Array.from({ length: 11 }, (_, n) => `w${n}`).join('+')}`, 'search', /more than 10 words/],
     ['search=%CC%81', 'search', /letters or digits/],
     [`search=${'a'.repeat(600)}-${'b'.repeat(600)}`, 'search', /at most 1000 characters in all/],
-  ])('%s', (query, parameter, says) => {
+  ])('the query %s names the parameter %s and the reason', (query, parameter, says) => {
     expect(faultsOf(query)).toMatchObject([{ parameter, message: expect.stringMatching(says) }])
   })
 

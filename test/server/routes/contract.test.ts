@@ -33,36 +33,39 @@ beforeAll(async () => {
   service = await serve(shop)
 })
 
-test.each([...cases])('%s', async (_name, { file, asked, method, target, headers, expected }) => {
-  const agent = request(service.app)
-  const response = await agent[method.toLowerCase() as 'get'](target)
-    .set({ 'Accept-Encoding': 'identity', ...headers })
-    .buffer(true)
-    .parse((res, done) => {
-      let text = ''
-      res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
-      res.on('end', () => done(null, text))
-    })
-  const answered = [
-    String(response.status),
-    ...stated.flatMap((header) => {
-      const value: unknown = response.headers[header]
-      return typeof value === 'string' ? [`${header}: ${value}`] : []
-    }),
-    '',
-    readable(typeof response.body === 'string' ? response.body : ''),
-  ].join('\n')
-  const steady = answered
-    .replaceAll(/urn:uuid:[0-9a-f-]{36}/g, 'urn:uuid:~')
-    .replaceAll(/20260102T030405Z-[0-9a-f]{12}/g, '20260102T030405Z-~')
-  if (process.env['UPDATE_CONTRACT'] === 'yes') {
-    const { writeFile } = await import('node:fs/promises')
-    await writeFile(file, `${asked}\n---\n${steady.trim()}\n`)
-  }
-  // The failure shows the command that accepts a change.
-  const ifIntended = 'UPDATE_CONTRACT=yes npm run jest -- test/server/routes/contract'
-  expect({ answer: steady.trim(), ifIntended }).toEqual({ answer: expected, ifIntended })
-})
+test.each([...cases])(
+  '%s is answered as the contract says',
+  async (_name, { file, asked, method, target, headers, expected }) => {
+    const agent = request(service.app)
+    const response = await agent[method.toLowerCase() as 'get'](target)
+      .set({ 'Accept-Encoding': 'identity', ...headers })
+      .buffer(true)
+      .parse((res, done) => {
+        let text = ''
+        res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+        res.on('end', () => done(null, text))
+      })
+    const answered = [
+      String(response.status),
+      ...stated.flatMap((header) => {
+        const value: unknown = response.headers[header]
+        return typeof value === 'string' ? [`${header}: ${value}`] : []
+      }),
+      '',
+      readable(typeof response.body === 'string' ? response.body : ''),
+    ].join('\n')
+    const steady = answered
+      .replaceAll(/urn:uuid:[0-9a-f-]{36}/g, 'urn:uuid:~')
+      .replaceAll(/20260102T030405Z-[0-9a-f]{12}/g, '20260102T030405Z-~')
+    if (process.env['UPDATE_CONTRACT'] === 'yes') {
+      const { writeFile } = await import('node:fs/promises')
+      await writeFile(file, `${asked}\n---\n${steady.trim()}\n`)
+    }
+    // The failure shows the command that accepts a change.
+    const ifIntended = 'UPDATE_CONTRACT=yes npm run jest -- test/server/routes/contract'
+    expect({ answer: steady.trim(), ifIntended }).toEqual({ answer: expected, ifIntended })
+  },
+)
 
 /** JSON over lines with the digits and the order of keys of the wire; a wire with white space would stay as it is. */
 function readable(body: string): string {

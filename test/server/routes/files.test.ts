@@ -127,7 +127,7 @@ describe('a part of a file', () => {
     ['bytes=-5', -5, Infinity],
     ['bytes=10-', 10, Infinity],
     ['bytes=-99999', 0, Infinity],
-  ])('%s', async (range, from, to) => {
+  ])('%s is sent alone', async (range, from, to) => {
     const whole = (await get(`${base}/part-00000.parquet`)).body
     const { status, headers, body } = await get(`${base}/part-00000.parquet`, { range })
     expect(status).toBe(206)
@@ -188,7 +188,7 @@ describe('a missing file is a problem', () => {
     ['SNAPSHOT/.', 404, /./],
     ['/files/d/t', 301, /^$/],
     ['/files/', 404, /./],
-  ])('%s', async (target, status, detail) => {
+  ])('%s is answered with %i and a reason', async (target, status, detail) => {
     const answer = await get(target.replace('SNAPSHOT', base))
     const { detail: shown = '' } = (status < 400 ? {} : JSON.parse(answer.body.toString())) as {
       detail?: string

@@ -141,7 +141,7 @@ describe('rows are found without a statement over the parts', () => {
     ['?city__in=nobody,Cidade%201&state__in=a,b', () => false],
     ['?price__gte=0', () => true],
   ]
-  test.each(cases)('%s', async (ask, isRight) => {
+  test.each(cases)('the query is %s', async (ask, isRight) => {
     const { app, seen } = await serving()
     const { count, results } = await getPage(app, `${address}${ask}`)
     expect(count).toBe(rowCells.filter(isRight).length)

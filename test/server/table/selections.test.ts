@@ -187,7 +187,7 @@ describe('only possible parts are read', () => {
       ['key__gt=0049x', (key) => key !== null && key > '0049x'],
       ['key__isnull=true', (key) => key === null],
       ['key__isnull=false', (key) => key !== null],
-    ])('%s', async (ask, isRight) => {
+    ])('the condition %s finds the rows that it finds among texts', async (ask, isRight) => {
       const { app, statements } = await recordStatements(keys)
       const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
       const due = records.filter(({ key }) => isRight(key)).map(({ n }) => n)
@@ -221,7 +221,7 @@ describe('only possible parts are read', () => {
     expect(statements().filter((sql) => sql.includes('words-'))).toEqual([])
   })
 
-  test('words are looked up in their folded texts', async () => {
+  test('words are found without accents and case, and no part is read', async () => {
     const { app, statements } = await recordStatements(shop)
     const answer = await getPage(app, `${address}?search=SAO%204&page_size=1000`)
     const due = rows.filter(({ name }) => /s[ãa]o/i.test(name) && name.includes('4'))
@@ -291,7 +291,7 @@ describe('orders', () => {
 })
 
 describe('a query that costs too much is refused, with the address of the file', () => {
-  test.each(['state=SP', 'ordering=-state', 'search=rio'])('%s', async (query) => {
+  test.each(['state=SP', 'ordering=-state', 'search=rio'])('the query is %s', async (query) => {
     const { app, scans } = await serve(shop, { scanValuesMax: 1500 })
     const { body, headers } = await request(app).get(`${address}?${query}`).expect(422)
     const { type, detail } = body as { type: string; detail: string }
