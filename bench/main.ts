@@ -48,7 +48,7 @@ async function main(): Promise<void> {
     environment,
     pages: Math.floor((rowsOf.large * scale) / 100),
     seconds,
-    // Less than a second a case shows only that all of them run.
+    // With less than a second per case, the run shows only that all cases work.
     rounds: seconds < 1 ? 1 : 3,
     share: seconds < 1 ? 0.1 : 1,
   }

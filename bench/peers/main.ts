@@ -93,31 +93,32 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
   return { folder, file, table, fields, rows, bin, states }
 }
 
+/** States with at least 1000 rows: how many, and the number of a row in their middle, to request its page. */
 async function statesIn(file: string): Promise<{ rows: number; states: States }> {
-  const rows = new Map<string, number[]>()
+  const rowNumbersByState = new Map<string, number[]>()
   const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity })
-  let [offset, place] = [0, -1]
+  let [rowNumber, place] = [0, -1]
   for await (const line of lines) {
     const cells = line.split(',')
     if (place === -1) place = cells.indexOf('state')
     else {
       const state = cells[place] ?? ''
-      const positions = rows.get(state)
-      if (positions === undefined) rows.set(state, [offset])
-      else positions.push(offset)
+      const rowNumbers = rowNumbersByState.get(state)
+      if (rowNumbers === undefined) rowNumbersByState.set(state, [rowNumber])
+      else rowNumbers.push(rowNumber)
     }
-    offset += 1
+    rowNumber += 1
   }
   if (place === -1) throw new Error(`${file} has no state`)
   const states = new Map(
-    [...rows]
+    [...rowNumbersByState]
       .filter(([, rowNumbers]) => rowNumbers.length >= 1000)
       .map(([state, rowNumbers]) => [
         state,
         { rows: rowNumbers.length, row: rowNumbers[rowNumbers.length >> 1] ?? 1 },
       ]),
   )
-  return { rows: offset - 1, states }
+  return { rows: rowNumber - 1, states }
 }
 
 const texts = [
@@ -138,6 +139,7 @@ const texts = [
 type States = ReadonlyMap<string, Middle>
 type Ask = (asks: Asks, number: number) => ReturnType<Asks['page']> | undefined
 
+/** @returns per case the rows that each answer must have; 0 to check none */
 function casesOf(states: States): readonly (readonly [title: string, rows: number, ask: Ask])[] {
   const middles = [...states]
   const ofState = (number: number): [string, Middle] =>

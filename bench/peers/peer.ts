@@ -42,7 +42,6 @@ export async function responseOf(request: PeerRequest): Promise<unknown> {
 
 /** The row halfway through the rows of a Brazilian state. */
 export interface Middle {
-  /** Number of rows of the state. */
   readonly rows: number
   /** Its number in the order of the file, from 1. */
   readonly row: number

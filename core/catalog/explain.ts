@@ -103,12 +103,12 @@ const kinds: Readonly<Record<string, string>> = {
   number: 'a number',
 }
 
-function wrongKind(issues: readonly string[], { kind, text, value }: WrittenValue): string {
-  const expected = issues.map((name) => kinds[name] ?? name).join(' or ')
+function wrongKind(expectedKinds: readonly string[], { kind, text, value }: WrittenValue): string {
+  const expected = expectedKinds.map((name) => kinds[name] ?? name).join(' or ')
   if (kind !== 'scalar')
     return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys and values'}`
   const reading = `YAML reads ${text === '' ? 'nothing' : text} as ${typeof value === 'string' ? 'text' : JSON.stringify(value)}`
-  return `must be ${expected}; ${reading}${remedy(issues, text, value)}`
+  return `must be ${expected}; ${reading}${remedy(expectedKinds, text, value)}`
 }
 
 function remedy(expected: readonly string[], text: string, value: unknown): string {

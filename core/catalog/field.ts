@@ -64,6 +64,7 @@ export const fieldShape = z.strictObject({
 
 type FieldDefinition = z.output<typeof fieldShape>
 
+/** Precision and scale, with their defaults. */
 export function digitsOf({ precision, scale }: Pick<FieldDefinition, 'precision' | 'scale'>) {
   return { precision: precision ?? digitsDefault.precision, scale: scale ?? digitsDefault.scale }
 }

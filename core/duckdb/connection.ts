@@ -65,7 +65,7 @@ export class Connection {
   }
 
   /**
-   * Returns one row of three BLOBs: texts, their lengths and their row numbers, as decimals with commas,
+   * Returns one row of three BLOBs: texts, their lengths and their row numbers, as numbers separated by commas,
    * since aggregates of lists allocate a megabyte.
    * @throws QueryTimeout or OutOfMemory
    */

@@ -118,7 +118,7 @@ const manifestShape = z.object({
   indexes: z.array(indexShape).optional().catch(undefined),
   /** Absent in older manifests, and if no field has few values. */
   dictionary: dictionaryShape.optional(),
-  /** DuckDB answers without files of another container. */
+  /** Undefined if another version wrote them in another form: DuckDB answers without them. */
   codes: codesShape.optional().catch(undefined),
   /** A file for each part, unless the catalog omits them. */
   row_stores: z.array(rowStoreShape).optional().catch(undefined),

@@ -35,7 +35,8 @@ const baseVariable = 'acervo_files'
 /**
  * Writes a DuckDB file with a schema per dataset: views of the tables, comments from the catalog, and macros
  * for versions. Views find the parts by the variable `acervo_files`. DuckDB reads the parts when it creates
- * a view: until then, the variable is the local warehouse, or a folder of empty stand-ins for remote parts.
+ * a view: meanwhile, the variable is the local warehouse, or a folder of empty stand-ins for remote parts.
+ * @returns tables without views, and why
  */
 export async function writeViews(
   file: string,

@@ -8,6 +8,11 @@ export interface Progress {
   readonly end: () => void
 }
 
+export interface StepOptions {
+  /** The step shows its progress itself; otherwise, that of DuckDB is shown. */
+  readonly reportsProgress: boolean
+}
+
 interface State {
   readonly fraction: number
   readonly rows?: number

@@ -150,7 +150,8 @@ function compareKeys(left: readonly number[], right: readonly number[]): number 
 const commentMark = '#'
 
 /**
- * Treats lines that start with `#` as comments. Null if there are none, or one may be the header or a row.
+ * Treats lines that start with `#` as comments. One with the names of the columns becomes `commentedHeader`.
+ * Null if there are none, or any other may be a row.
  */
 function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')

@@ -44,7 +44,7 @@ export interface Candidate extends SampleReading, QuoteSigns {
   readonly share: number
 }
 
-/** Minimum share of rows with as many values as the first line, and no value cut in two. */
+/** Minimum share of rows with as many values as the first line, and of those in which no quoted value is cut. */
 export const consistentShare = 0.98
 
 /** Maximum share of a sample that may be an incomplete value at its end. */
@@ -54,7 +54,8 @@ const unreadShareMax = 0.1
 const lastLinesMax = 10
 
 /**
- * Reads a sample in one way, and counts its rows.
+ * Reads a sample in one way, and counts its rows, without lines that are no rows, such as blank ones and texts
+ * set off at the end.
  * @param text in UTF-8; a complete file must end with a line feed
  * @returns null if quotes or line ends do not fit, or there is nothing to read
  */

@@ -26,8 +26,8 @@ import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
 import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
 
 /**
- * Reads and casts batches, sorts, writes, reconciles, tests, profiles, compares, indexes, compresses and
- * publishes.
+ * Reads and casts batches, sorts, writes, reconciles, tests and profiles them, requires likeness to the previous
+ * snapshot, indexes, packs, finds the changes since earlier snapshots, and publishes.
  * @throws TableFailure if the source violates the catalog; nothing is published then
  */
 export function convertAndPublish(job: Job): Promise<Outcome> {
@@ -39,7 +39,7 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
     const files = await steps.time('indexing', () =>
       writeServerFiles(conversion, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
     )
-    const packed = await steps.time('packing', () => pack(job, converted), 'own')
+    const packed = await steps.time('packing', () => pack(job, converted), { reportsProgress: true })
     const isCompared = job.previous !== null && !job.withoutChanges
     const changes = isCompared ? await steps.time('comparing', () => changesOf(job, converted)) : null
     return publishAndReport(job, steps, { ...converted, files, changes }, drift, packed)
@@ -159,10 +159,10 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
       : unlikeSource.length === 0
         ? `programs that read the snapshot of ${before.import_date} may break: `
         : `the source differs too much from the snapshot of ${before.import_date}: `
-  const always =
+  const emptyAdvice =
     empty.length === 0 ? '' : 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
   throw new TableFailure(
-    `${reason}${drift.join('; ')}. Check it; ${always}` +
+    `${reason}${drift.join('; ')}. Check it; ${emptyAdvice}` +
       `\`acervo ingest --accept-drift ${tableId(table)}\` publishes it anyway`,
   )
 }
@@ -213,7 +213,7 @@ async function publishAndReport(
     await steps.time(
       'loading',
       () => loadClickHouse(conversion, clickHouse, namedManifest.snapshot, rows, job.progress),
-      'own',
+      { reportsProgress: true },
     )
   const report: IngestReport = {
     dataset: table.dataset,

@@ -5,7 +5,7 @@ import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../../core/warehouse/manifest.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { Reusable } from '../convert/parts/reused-partitions.ts'
-import type { Progress } from '../base/progress.ts'
+import type { Progress, StepOptions } from '../base/progress.ts'
 import type { ReadFile } from '../source/read.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 
@@ -50,11 +50,11 @@ export function stopwatch({ db, progress }: Job) {
   const seconds: Record<string, number> = {}
   return {
     seconds,
-    time: async <T>(name: string, work: () => Promise<T>, scope?: 'own'): Promise<T> => {
+    time: async <T>(name: string, work: () => Promise<T>, options?: StepOptions): Promise<T> => {
       const began = performance.now()
       progress.step(name)
       const watch = setInterval(() => {
-        const fraction = scope === undefined ? db.progress() : null
+        const fraction = options?.reportsProgress === true ? null : db.progress()
         if (fraction !== null) progress.advance({ fraction })
       }, progressEveryMs)
       try {

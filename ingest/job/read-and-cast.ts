@@ -58,7 +58,7 @@ export async function readAndCast(
     const read = await steps.time(
       'reading',
       () => readSource(filesToRead, { table, progress, limits, taker }),
-      'own',
+      { reportsProgress: true },
     )
     const rejects = await requireFewRejects(job, intake, read, filesToRead, reusable)
     const { staged } = intake

@@ -227,8 +227,8 @@ class Download {
   }
 
   /**
-   * Follows redirects to public addresses, or on a server that was private from the start, as the operator
-   * may choose.
+   * Follows redirects to public addresses. Only the first address, which the catalog chooses, and others on its
+   * server may be private.
    */
   async #follow(headers: Record<string, string>): Promise<WebResponse> {
     const { request, anywhere, publicOnly } = await httpClient()

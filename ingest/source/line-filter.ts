@@ -17,7 +17,6 @@ export class LineFilter {
    */
   readonly #plain = new Uint8Array(256)
 
-  /** Patterns by column index. */
   readonly #dropped: readonly (readonly [column: number, pattern: RegExp])[]
 
   constructor(marks: Marks, header: readonly string[] = [], drop: Drop = new Map()) {
@@ -29,7 +28,6 @@ export class LineFilter {
     for (const byte of bytes) if (byte >= 0) this.#plain[byte] = 1
   }
 
-  /** Kind of a complete record; null for a row. */
   kindOf(data: Buffer, start: number, end: number): NoRowKind | null {
     const isPlain = this.#isPlain(data, start, end)
     if (!isPlain && this.#dropped.length === 0) return null

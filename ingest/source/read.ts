@@ -42,7 +42,7 @@ export interface ReadSource {
     readonly column: number
     readonly value: string
   }[]
-  /** First row that begins with a byte order mark; null for none. */
+  /** Line of the first row that begins with a byte order mark; null for none. */
   readonly markLine: number | null
   readonly lineNotes: readonly ({ readonly file: string } & CsvScanner['lineNotes'][number])[]
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']

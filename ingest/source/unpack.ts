@@ -40,7 +40,7 @@ async function readThrough(
     },
   })
   const passOn = async (text: Buffer): Promise<void> => {
-    // After this call returns, another thread decompresses the next chunk while this one is scanned.
+    // The caller continues before the scan, so that another thread decompresses the next chunk meanwhile.
     await Promise.resolve()
     requireBounds(text.length, packed)
     passed += text.length

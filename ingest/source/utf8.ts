@@ -22,7 +22,6 @@ export function firstBadByte(chunk: Buffer): number {
   return -1
 }
 
-/** Characters beyond ASCII, and bytes that are not UTF-8. */
 export function countBeyondAscii(bytes: Buffer): { characters: number; badBytes: number } {
   let [characters, badBytes] = [0, 0]
   for (let offset = 0; offset < bytes.length;) {

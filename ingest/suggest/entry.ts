@@ -24,7 +24,7 @@ export interface Entry {
 /** Keys set once for the table if all fields with the key agree, and no other field would change. */
 const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
 
-/** Formats fields one a line, with their evidence. */
+/** Writes the entry of a table as YAML, with one field a line and its evidence as a comment. */
 export function entryText({ name, dialect, source, key: identity, fields }: Entry): string {
   const hoisted = hoistedFrom(fields.map(({ keys }) => keys))
   const keys = {
@@ -63,7 +63,10 @@ export function fieldLine(name: string, keys: object, evidence: string): string 
   return `- { ${text.join(', ')} }${evidence === '' ? '' : ` ${yamlComment(evidence)}`}`
 }
 
-/** Moves keys that all fields of a type share to the source. */
+/**
+ * Moves keys to the source that are equal in all fields that have them, and change no other field that would
+ * inherit them. A `format` moves for each type alone, to the key of that type.
+ */
 function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
   const source: Record<string, unknown> = {}
   let fieldKeys = fields.map((keys) => ({ ...keys }))
@@ -77,10 +80,10 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
       )
         continue
       const value: unknown = first[key]
-      const sameType = fieldKeys.filter((keys) => !(key in keys) && (type === null || keys.type === type))
-      if (sameType.some((keys) => isChangedBy(keys, key, value))) continue
+      const heirs = fieldKeys.filter((keys) => !(key in keys) && (type === null || keys.type === type))
+      if (heirs.some((keys) => isChangedBy(keys, key, value))) continue
       // Words for null of one column may be values of another.
-      if (key === 'nulls' && sameType.length > 0) continue
+      if (key === 'nulls' && heirs.length > 0) continue
       source[type ?? key] = value
       fieldKeys = fieldKeys.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
     }

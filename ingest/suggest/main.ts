@@ -20,12 +20,12 @@ export async function runSuggest(
     // Several files outside of SOURCES are named as if they were moved directly into it.
     const areElsewhere = source.files === undefined && files.length > 1
     const placed = areElsewhere ? { files: names.map((name) => path.basename(name)) } : source
-    const member = options.member === undefined ? {} : { member: options.member }
+    const memberKey = options.member === undefined ? {} : { member: options.member }
     const suggestion = await suggest(files, {
       scratch,
       progress,
       limits: settings,
-      source: { ...placed, ...member },
+      source: { ...placed, ...memberKey },
     })
     progress.end()
     if (areElsewhere) console.log('# `files` has the names below SOURCES: move the files there')

@@ -17,7 +17,7 @@ export interface NumberForm {
 
 /** Texts that would change if they were numbers. */
 export interface LossyNumbers {
-  /** Reason like `digits with a plus, which a number would lose`; empty if `question` asks. */
+  /** Why it stays text, such as `digits with a plus, which a number would lose`; empty if `question` asks. */
   readonly loss: string
   readonly question: string | null
 }
@@ -156,7 +156,7 @@ function fittingForms(
   return allForms.filter(({ decimal, groups, pattern }) => {
     if (knownDecimal !== undefined && decimal !== knownDecimal) return false
     if (groups !== null && !isUsed(groups)) return false
-    // A decimal comma is declared only if some text has one, or groups leave it open.
+    // A decimal comma is declared only if a text has one, or if dots separate groups: decimals need a comma then.
     if (decimal === ',' && groups !== '.' && !isUsed(decimal)) return false
     return digitTexts.every((digits) => pattern.test(digits))
   })

@@ -143,7 +143,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
       })),
     }
     const rows = sample.firstRows.filter(({ line }) => !dropped.has(line))
-    // The first rows may be all rows.
+    // The sample may have all rows of a small file.
     const isKnown = files.length === 1 && sample.rows !== null
     const keys = keysOf(rows, annotatedEntry.fields, isKnown ? 1 : undefined)
     const table = tableOf(entryText(entry))
@@ -408,7 +408,7 @@ function describeField(
     return { isEmpty: true, evidence: '', notice: null, question: null }
   const { question, isNotable = false } = field
   const evidence = field.evidence(tried)
-  const nearly = nearlyAll(field, trial, index, placesText)
+  const nearly = exceptionsText(field, trial, index, placesText)
   const advice = question ?? (nearly === null ? null : adviceOf(field, trial, index))
   return {
     isEmpty: tried.filled === 0,
@@ -418,8 +418,8 @@ function describeField(
   }
 }
 
-/** Says which values keep nearly all others from having a type; null if there is no such type. */
-function nearlyAll(
+/** Says which values keep most others from having a type; null if there is no such type. */
+function exceptionsText(
   { probe }: SuggestedField,
   trial: Trial,
   index: number,

@@ -26,11 +26,11 @@ export function textField(
   const longestSeen = Math.max(...filled.map((text) => text.length))
   const example = visibleJson((filled[0] ?? '').slice(0, 40))
   const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
-  const century = centuryQuestion(filled)
+  const question = centuryQuestion(filled)
   const isCpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
   const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
   const probe = probeOf(name, texts, filled, rows)
-  if (century !== null) return { keys, evidence: () => '', question: century, probe }
+  if (question !== null) return { keys, evidence: () => '', question, probe }
   return {
     keys,
     evidence: ({ filled: count, longest }) =>

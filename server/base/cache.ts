@@ -56,7 +56,8 @@ export interface CachedBody {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const entryBytes = 300
+/** Memory that an entry takes beside its body. */
+const entryOverheadBytes = 300
 /**
  * Larger ones would evict all others. Compressed bodies are cached at any size, since they cost most to make.
  */
@@ -71,7 +72,7 @@ export class ResponseCache {
 
   /** @param bytesMax for all bodies together; 0 disables the cache */
   constructor(bytesMax: number) {
-    this.#bodies = new Cache(bytesMax, ({ bytes }) => bytes.byteLength + entryBytes)
+    this.#bodies = new Cache(bytesMax, ({ bytes }) => bytes.byteLength + entryOverheadBytes)
   }
 
   get(key: string): CachedBody | undefined {

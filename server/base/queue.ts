@@ -147,8 +147,9 @@ export class ConcurrencyLimit {
   }
 
   /**
+   * Does work in a slot, once one is free.
    * @param signal removes the operation from the queue
-   * @throws QueueFull after the timeout; the reason of the signal if it is aborted
+   * @throws QueueFull at once if the queue is full and nobody yields, or after the timeout; the reason of the signal if it is aborted
    */
   async during<T>(client: string, signal: AbortSignal, work: (slot: Slot) => Promise<T>): Promise<T> {
     const { queueTimeoutMs, queueLengthMax } = this.#limits
@@ -163,6 +164,7 @@ export class ConcurrencyLimit {
     try {
       return await work(slot)
     } finally {
+      // Frees the slot for good: `end` stops a resumption.
       slot.pause()
       end.abort()
     }
@@ -176,6 +178,7 @@ export class ConcurrencyLimit {
       isHeld = false
     }
     const resume = async (): Promise<void> => {
+      // Admitted once, an operation waits as long as it takes.
       await this.#begin(client, signal, Infinity)
       isHeld = true
       resumption = null

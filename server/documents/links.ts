@@ -67,7 +67,6 @@ function uriOf(address: string): string {
   return new URL(address).href
 }
 
-/** Links a table's file to its descriptions. */
 export function fileLinks(
   { documents }: Writing,
   view: DatasetDescription['tables'][number],

@@ -40,7 +40,6 @@ export interface PageAddresses {
     parameters: QueryParameters,
   ) => string
   readonly oEmbed: string
-  /** Reference of the service, or of a table. */
   readonly reference: (language: Language, table?: TableName) => string
   readonly dictionary: (language: Language, table: TableName) => string
   /** @param number from 1, in the order of the table */

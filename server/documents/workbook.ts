@@ -157,7 +157,7 @@ function widthOf(heading: string, { type }: Field, statistics: FieldStatistics |
     ...[statistics?.min, statistics?.max].flatMap((text) => text ?? []),
   ]
   const { dialect, moment } = typeRow(type)
-  // Separators of thousands, and the sign.
+  // Room for separators and the sign of numbers, and for the format of dates.
   const further = dialect === 'number' || dialect === 'integer' ? 4 : moment === null ? 1 : 2
   const widest = Math.max(...texts.map((text) => text.length), 0) + further
   return Math.min(widthMax, Math.max(widthMin, widest, heading.length + arrowWidth))

@@ -38,7 +38,7 @@ export const csvExcelFormat: LineFormat = {
   mediaTypes: ['application/vnd.ms-excel'],
   contentType: csvFormat.contentType,
   ending: 'csv',
-  hasColumns: true,
+  keepsColumnOrder: true,
   savedAs: 'attachment',
   line: (fields) => `concat(${fields.map(valueSql).join(`, '${delimiter}', `)})`,
   stored: {

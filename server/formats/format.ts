@@ -13,7 +13,7 @@ interface AnyFormat {
   readonly contentType: string
   readonly ending: string
   /** Columns in the order of the query, or else as declared; without this, alphabetical. */
-  readonly hasColumns?: true
+  readonly keepsColumnOrder?: true
   readonly savedAs: 'inline' | 'attachment' | null
 }
 
@@ -116,9 +116,9 @@ interface RowForm<Format> {
 }
 
 export function rowForm(table: Table, format: RowFormat, chosen: ChosenFields): Form {
-  const fields = format.hasColumns === true ? chosen.columns : chosen.fields
+  const fields = format.keepsColumnOrder === true ? chosen.columns : chosen.fields
   const isWhole =
-    format.hasColumns === true ? areDeclared(table, fields) : fields.length === table.fields.length
+    format.keepsColumnOrder === true ? areDeclared(table, fields) : fields.length === table.fields.length
   const fieldNames = isWhole ? '' : ` ${JSON.stringify(fields.map(({ name }) => name))}`
   const key = `${format.name}${fieldNames}`
   return isLineFormat(format) ? { format, fields, key } : { format, fields, key }

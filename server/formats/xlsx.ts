@@ -12,7 +12,7 @@ export const xlsxFormat: LineFormat = {
   mediaTypes: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
   contentType: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   ending: 'xlsx',
-  hasColumns: true,
+  keepsColumnOrder: true,
   savedAs: 'attachment',
   line: (fields) => `concat('<row>', ${fields.map(cellSql).join(', ')}, '</row>')`,
   stored: {

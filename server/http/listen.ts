@@ -57,7 +57,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       // Requests have no bodies to wait for.
       requestTimeout: headersTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
-      // Node would answer a missing Host with a bare 400; requests.ts has a problem.
+      // Node would answer a missing Host with a bare 400; requests.ts answers with a problem document.
       requireHostHeader: false,
     },
     answer,

@@ -28,7 +28,7 @@ export function timeOfText(text: string): string | null {
   return /^\d{4}(-\d\d){0,2}$/.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }
 
-/** Null if the day is before the last time of the data, which were then collected later. */
+/** Null if the day is before the last time of the data, which must have been collected later. */
 export function plausibleCollection(day: string, period: Coverage | null): string | null {
   return period === null || period.to <= day ? day : null
 }

@@ -61,6 +61,7 @@ export class CatalogWatch {
     return result
   }
 
+  /** @returns false if it should be tried again */
   async #reload(): Promise<boolean> {
     if (this.#stop.signal.aborted) return true
     try {

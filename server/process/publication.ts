@@ -17,7 +17,7 @@ interface Publication {
   readonly app: RequestListener
   /** Loads every table, then follows new snapshots. */
   readonly load: () => Promise<void>
-  readonly retire: (end: { readonly successor: Publication | null }) => void
+  readonly retire: (next: { readonly successor: Publication | null }) => void
 }
 
 const scratchGraceMs = 600_000

@@ -37,7 +37,6 @@ export interface Service {
   readonly load: () => Promise<void>
   /** Serves a new and valid catalog. */
   readonly reload: () => Promise<void>
-  /** Addresses of lists of datasets, and number of tables. */
   readonly served: () => { readonly datasets: readonly string[]; readonly tables: number }
   readonly stopping: () => void
   /** Called after the last request. */

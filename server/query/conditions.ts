@@ -281,14 +281,15 @@ export function parameterFor(
   isReserved: (name: string) => boolean,
 ): [name: string, text: string] {
   const [first = '', last = first] = values
-  const isWhole = operator === 'eq' || operator === 'ne'
+  const isEquality = operator === 'eq' || operator === 'ne'
   // Write the value `""` as a list, since `=""` would mean the empty text.
   if (operator === 'eq' && first === emptyText) return [`${field.name}__in`, formatList(values)]
-  if (isWhole && first === '' && isText(field) && values.length === 1)
+  if (isEquality && first === '' && isText(field) && values.length === 1)
     return [
       operator === 'eq' && !isReserved(field.name) ? field.name : parameterOf(field, operator),
       emptyText,
     ]
+  // The bounds of a period, such as a year, are written as the period.
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
   // `<field>__eq` serves fields called like a parameter, and the text `None`: `<field>=None` means null.
   const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'

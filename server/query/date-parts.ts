@@ -119,7 +119,6 @@ export type DatePart = keyof typeof rows
 
 export const dateParts: readonly DatePart[] = datePartNames
 
-/** Field, or a part of its dates. */
 export type Term = Field & { readonly part?: { readonly base: Field; readonly name: DatePart } }
 
 function isDay(text: string): boolean {

@@ -45,7 +45,7 @@ function isNumeric({ type }: Pick<Field, 'type'>): boolean {
   return typeRow(type).wire.kind === 'number'
 }
 
-/** Except functions named like another field. */
+/** Functions of a field, without those whose measure, such as `deaths__sum`, has the name of another field. */
 export function functionsOf({ fields }: Pick<Table, 'fields'>, field: Field): MeasureFunction[] {
   return measureFunctions.filter(
     (functionName) =>
@@ -116,6 +116,7 @@ export function rowsMeasure(table: Table): Measure {
 /** Explains why a name is no measure: it is unknown, a field alone, or a function that its field lacks. */
 export function noMeasure(table: Table, name: string): Invalid {
   const shown = shorten(name)
+  // Not `rows` if a field has this name.
   const rows = rowsName(table)
   const isField = table.fields.some((item) => item.name === name)
   const [fieldName, hasFunction] = splitName(name)

@@ -84,7 +84,6 @@ export function searchTerm(word: string): SearchTerm {
   return { text: isStart ? word.slice(0, -1) : word, isStart }
 }
 
-/** @param folded text of the search term */
 export function matcher({ isStart }: SearchTerm, folded: string): (text: string) => boolean {
   if (!isStart) return (text) => text.includes(folded)
   const escaped = folded.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`)

@@ -275,6 +275,7 @@ async function sendDownload(
     return
   }
   await account.spend(req.method === 'HEAD' ? {} : { fileBytes: manifest.textBytes })
+  // Without sections, the length of the text is unknown, so it is sent in chunks, which HTTP/1.0 lacks.
   if (sections === null) requireChunks(req)
   res.setHeader('Content-Type', served.mediaType)
   res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)

@@ -8,7 +8,7 @@ import type { Snapshots } from './snapshots.ts'
 const pollEveryMs = 1000
 const patienceMs = 10_000
 
-/** Fetches remote files in advance, while no other must be evicted. */
+/** Fetches remote files in advance, as long as this evicts no other file. */
 export class Prefetch {
   readonly #snapshots: Snapshots
   readonly #store: Store

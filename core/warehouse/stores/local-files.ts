@@ -14,7 +14,7 @@ interface LocalFilesOptions {
   readonly read: (key: string) => AsyncIterable<Uint8Array>
 }
 
-interface Here {
+interface LocalCopy {
   bytes: number
   holders: number
   /** When it was verified; null if unknown. */
@@ -32,7 +32,7 @@ const roomPatienceMs = 10_000
  */
 export class LocalFiles {
   readonly #options: LocalFilesOptions
-  readonly #files = new Map<string, Here>()
+  readonly #files = new Map<string, LocalCopy>()
   readonly #freed = new Set<() => void>()
   #bytes = 0
   #opened: Promise<void> | null = null
@@ -52,7 +52,7 @@ export class LocalFiles {
   async hold(files: readonly PinnedFile[]): Promise<() => void> {
     this.#opened ??= this.#open()
     await this.#opened
-    const pinnedEntries: Here[] = []
+    const pinnedEntries: LocalCopy[] = []
     const release = (): void => {
       for (const entry of pinnedEntries.splice(0)) entry.holders -= 1
       for (const notify of this.#freed) notify()
@@ -93,14 +93,14 @@ export class LocalFiles {
     return path.join(this.#options.folder, ...key.split('/'))
   }
 
-  #used({ key }: PinnedFile): Here {
+  #used({ key }: PinnedFile): LocalCopy {
     const entry = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, coming: null }
     this.#files.delete(key)
     this.#files.set(key, entry)
     return entry
   }
 
-  async #ensureFetched(file: PinnedFile, entry: Here): Promise<void> {
+  async #ensureFetched(file: PinnedFile, entry: LocalCopy): Promise<void> {
     const place = this.placeOf(file.key)
     if (entry.coming === null && entry.version !== null && versionOf(place) === entry.version) return
     entry.coming ??= this.#obtain(file, entry, place).finally(() => {
@@ -109,7 +109,7 @@ export class LocalFiles {
     await entry.coming
   }
 
-  async #obtain(file: PinnedFile, entry: Here, place: string): Promise<void> {
+  async #obtain(file: PinnedFile, entry: LocalCopy, place: string): Promise<void> {
     // An earlier process may have fetched it.
     if (await isFile(place, file)) {
       this.#count(entry, file.bytes)
@@ -150,12 +150,12 @@ export class LocalFiles {
     await rename(draft, place)
   }
 
-  async #note({ key, sha256 }: PinnedFile, entry: Here, place: string): Promise<void> {
+  async #note({ key, sha256 }: PinnedFile, entry: LocalCopy, place: string): Promise<void> {
     entry.version = versionOf(place)
     await appendFile(this.#notes, `${JSON.stringify([key, entry.version, sha256])}\n`)
   }
 
-  async #makeRoom({ key, bytes }: PinnedFile, local: Here): Promise<void> {
+  async #makeRoom({ key, bytes }: PinnedFile, local: LocalCopy): Promise<void> {
     const { bytesMax } = this.#options
     if (bytes > bytesMax)
       throw new FileUnavailable(
@@ -183,13 +183,13 @@ export class LocalFiles {
   }
 
   /** Synchronous, so that no other call runs while a file is half removed. */
-  #drop(key: string, entry: Here): void {
+  #drop(key: string, entry: LocalCopy): void {
     this.#files.delete(key)
     this.#count(entry, 0)
     rmSync(this.placeOf(key), { force: true })
   }
 
-  #count(entry: Here, bytes: number): void {
+  #count(entry: LocalCopy, bytes: number): void {
     this.#bytes += bytes - entry.bytes
     entry.bytes = bytes
   }

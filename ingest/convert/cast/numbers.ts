@@ -13,12 +13,12 @@ const parentheses = '()'
 /** RE2: all digits within parentheses, with marks such as `R$` inside or outside. */
 const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
-/** SQL: digits without groups and marks, with a decimal point; null for other forms. */
+/** SQL: a minus if the number is negative, and digits with a decimal point, without groups and marks; null for other forms. */
 export function plainNumberSql(text: string, reading: Reading): string {
   // The forms are spellings of minus five, such as `-5` or `5-`.
   const leadingSigns = reading.minus.filter((form) => form.endsWith('5')).map((form) => form.slice(0, -1))
   const hasTrailingMinus = reading.minus.includes('5-')
-  const signed =
+  const withPlainMinus =
     leadingSigns.length === 0
       ? text
       : `regexp_replace(${text}, '^([^0-9]*)[${leadingSigns.join('')}]', '\\1-')`
@@ -27,17 +27,19 @@ export function plainNumberSql(text: string, reading: Reading): string {
     ...(reading.marks.includes(parentheses)
       ? [
           [
-            `regexp_full_match(${signed}, ${quotedText(enclosed)})`,
-            `regexp_replace(${signed}, '[()]', '', 'g')`,
+            `regexp_full_match(${withPlainMinus}, ${quotedText(enclosed)})`,
+            `regexp_replace(${withPlainMinus}, '[()]', '', 'g')`,
           ] as const,
         ]
       : []),
-    ...(hasTrailingMinus ? [[`ends_with(${signed}, '-')`, `left(${signed}, -1)`] as const] : []),
+    ...(hasTrailingMinus
+      ? [[`ends_with(${withPlainMinus}, '-')`, `left(${withPlainMinus}, -1)`] as const]
+      : []),
   ].map(
     ([condition, number]) => `when ${condition} then '-' || nullif(${bareNumber(number, innerReading)}, '')`,
   )
-  const unsignedSql = bareNumber(signed, innerReading)
-  return cases.length === 0 ? unsignedSql : `case ${cases.join(' ')} else ${unsignedSql} end`
+  const leadingSignSql = bareNumber(withPlainMinus, innerReading)
+  return cases.length === 0 ? leadingSignSql : `case ${cases.join(' ')} else ${leadingSignSql} end`
 }
 
 /** SQL: a text without groups and marks, in plain form; null if it has another form. */

@@ -56,8 +56,9 @@ interface TrialOptions {
 }
 
 const batchBytes = 32 * 1024 * 1024
-/** Most frequent first, by field and batch. */
+/** Different misfits of a field that are kept: the most frequent of each batch, and of all batches. */
 const misfitsMax = 200
+const allMisfitsMax = 5 * misfitsMax
 const recordsMax = 5
 const daysMax = 20_000
 const exampleRows = 100
@@ -97,6 +98,7 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
     ),
     examples,
     days: new Map(
+      // Too many days are reported as none.
       [...days].map(([name, dates]) => [name, dates.size > daysMax ? [] : [...dates].toSorted()]),
     ),
   }
@@ -271,7 +273,7 @@ class Tally {
     this.#bad += bad
     for (const [, text, rows, list] of misfits) {
       const count = this.#misfits.get(String(text))
-      if (count === undefined && this.#misfits.size >= 5 * misfitsMax) continue
+      if (count === undefined && this.#misfits.size >= allMisfitsMax) continue
       const records = [...(count?.records ?? []), ...String(list).split(' ').map(Number)]
       this.#misfits.set(String(text), {
         rows: (count?.rows ?? 0) + numberOf(rows),

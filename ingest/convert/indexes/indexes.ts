@@ -95,7 +95,7 @@ async function writeIndexes(
   }
 }
 
-/** More distinct values would save nothing as codes. */
+/** Share of distinct values among the rows; with more, codes would save nothing. */
 const codedShare = 1 / 4
 const distinctAlways = 1000
 

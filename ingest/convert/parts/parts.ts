@@ -3,7 +3,7 @@ import path from 'node:path'
 import { quotedName, quotedText } from '../../../core/sql.ts'
 import { rowGroupRows } from '../../../core/warehouse/layout.ts'
 import { orderTerms } from '../../../core/warehouse/manifest.ts'
-import type { Progress } from '../../base/progress.ts'
+import type { Progress, StepOptions } from '../../base/progress.ts'
 import {
   type DuePart,
   type Staged,
@@ -57,8 +57,7 @@ interface PartsOptions {
   readonly partRows: number
   readonly reusable: Reusable | null
   readonly partitions: readonly SortedPartition[]
-  /** Times a step, and shows it. */
-  readonly time: <T>(step: string, work: () => Promise<T>, scope?: 'own') => Promise<T>
+  readonly time: <T>(step: string, work: () => Promise<T>, options?: StepOptions) => Promise<T>
 }
 
 interface MadeParts {
@@ -84,7 +83,7 @@ export async function makeParts(
   await copyReused(store, reusedByName.values(), folder)
   await time('sorting', () => sort(cast, staged))
   const dueParts = plan.parts.filter((part): part is DuePart => !isReused(part))
-  await time('writing', () => writeParts(cast, folder, dueParts, progress), 'own')
+  await time('writing', () => writeParts(cast, folder, dueParts, progress), { reportsProgress: true })
   await time('reconciling', () => reconcilePublished(cast, folder, dueParts, staged))
   const parts = plan.parts.map(({ file, ...part }) => ({ ...part, path: path.join(folder, file) }))
   const conversion = reusable === null ? cast : { ...cast, parts }

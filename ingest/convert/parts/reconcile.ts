@@ -34,7 +34,7 @@ export async function reconcilePublished(
     positioned += readHashes.positioned
   }
   requireSame('rows', staged.goodRows, rows)
-  if (rowHash !== staged.rowHash) await nameField(conversion, folder, parts, staged)
+  if (rowHash !== staged.rowHash) await requireSameFields(conversion, folder, parts, staged)
   requireSame('whole rows', staged.rowHash, rowHash)
   requireSame('row positions', sorted.positioned, positioned)
   requireSame('number of rows out of the declared order', 0, await misplaced(conversion))
@@ -65,7 +65,8 @@ async function hashes(conversion: Conversion, from: string, hash: string, firstR
   return { rows, whole: sum, positioned }
 }
 
-async function nameField(
+/** @throws TableFailure naming the first field whose published values differ from the staged ones */
+async function requireSameFields(
   conversion: Conversion,
   folder: string,
   parts: readonly DuePart[],

@@ -19,7 +19,7 @@ export interface OpenApiOptions {
   readonly tableDocument: (dataset: Dataset, table: Table) => string
 }
 
-/** More fields, of megabytes, get a document for each table. */
+/** With more fields, one document would have megabytes, so each table gets a document of its own. */
 const fieldsMax = 1500
 
 /** OpenAPI 3.1 of a family, with the fields of each table. */

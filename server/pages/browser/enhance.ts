@@ -100,11 +100,11 @@ export function enhance(): void {
 
   /**
    * Values of a control's field and their rows, given the other conditions.
-   * @param group name of the group of these values in the API
+   * @param groupParameter name of the field, in quotes if the parameter `group` requires them
    */
   const groupsOf = async (
     control: HTMLInputElement,
-    group: string,
+    groupParameter: string,
     parameters: Record<string, string>,
   ): Promise<[value: string, rows: string][]> => {
     const { groups: groupsAddress = '', rows: rowsMeasure = '' } = control.form?.dataset ?? {}
@@ -113,7 +113,7 @@ export function enhance(): void {
     const otherConditions = [...new URLSearchParams(conditions)].filter(
       ([name]) => name !== field && !name.startsWith(`${field}__`),
     )
-    const asked = { group, measure: rowsMeasure, format: 'json', ...parameters }
+    const asked = { group: groupParameter, measure: rowsMeasure, format: 'json', ...parameters }
     const query = new URLSearchParams([...otherConditions, ...Object.entries(asked)])
     const answer = await fetch(`${path}?${query.toString()}`)
     if (!answer.ok) throw new Error(answer.statusText)

@@ -47,7 +47,7 @@ export function shownValue(words: Words, measure: Measure, value: string | null)
   if (!isNumber(measure.column)) return value === '' ? words.emptyText : value
   const { aggregate, column } = measure
   const isMean = aggregate === 'avg' || aggregate === 'median'
-  // An exponent has no final zeros.
+  // A number with an exponent has no final zeros.
   if (value.includes('e') || (!isMean && column.type !== 'float')) return writtenIn(words).grouped(value)
   return writtenIn(words).grouped(isMean ? rounded(measure, value) : withoutFinalZeros(value))
 }
@@ -194,7 +194,7 @@ export function drawingOf(
     const note = noteOf(groups.filter((group) => !inMap.includes(group)))
     return { ...nothing, shape: 'tiles', groups: drawn(inMap), note }
   }
-  // Integers, such as years, are sorted by value; others by the size of their bar.
+  // Numbers, such as years, are sorted by value, and others by the size of their bar, unless a query orders them.
   const isSorted = aggregation.ordering.length > 0 || isNumber(first)
   const sizeOf = ({ values }: (typeof groups)[number]): number =>
     values.reduce((sum, value) => sum + (value?.value ?? 0), 0)

@@ -78,8 +78,8 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
 /**
  * Orders tables by how many words of the search they have. A value counts for a word that the texts of its
  * table lack, or if it is the whole search.
- * @returns the tables, best first; the values that count in the best tables; and the values that charts may
- * show
+ * @returns the tables, best first; the values that count in the best tables; and whole values, to which charts
+ * may be limited
  */
 function rank(
   { datasets }: CatalogTexts,
@@ -208,7 +208,7 @@ async function findCharts(
 ): Promise<ChartMatch[]> {
   const { context, snapshots } = service
   const { catalog, translations } = context
-  const answers = tables.flatMap((match) => {
+  const candidates = tables.flatMap((match) => {
     const dataset = catalog.datasets.get(match.dataset)
     const table = dataset?.tables.get(match.table ?? '')
     const snapshot = table && snapshots.current(table)
@@ -222,10 +222,10 @@ async function findCharts(
     const period = coverageOf(table, snapshot.report)
     return { ...answer, period, view: chartQuery({ dataset, table, snapshot, query: answer.chart }) }
   })
-  const hasNamed = answers.some(({ isMeasureNamed }) => isMeasureNamed)
-  const shown = answers
+  const hasNamed = candidates.some(({ isMeasureNamed }) => isMeasureNamed)
+  const shown = candidates
     .filter(({ isMeasureNamed }) => isMeasureNamed === hasNamed)
-    // Several tables may answer; the one with the latest rows comes first.
+    // Charts of several tables may answer; that of the table with the latest rows comes first.
     .toSorted((a, b) => (b.period?.to ?? '').localeCompare(a.period?.to ?? '', 'en'))
     .slice(0, chartsMax)
   const charts: ChartMatch[] = []

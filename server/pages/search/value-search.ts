@@ -1,7 +1,7 @@
 import { allTables, type CatalogTexts, type Field, type Table } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { EventLoopYielder } from '../../base/queue.ts'
-import { distinctValues, type Dictionaries } from '../../table/indexes/dictionaries.ts'
+import { dictionarySize, type Dictionaries } from '../../table/indexes/dictionaries.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import { stateNames } from '../../documents/words/state-names.ts'
 import { foldText } from '../../../core/folding.ts'
@@ -87,7 +87,7 @@ async function* valuesByField(
     if (snapshot === null) continue
     for (const field of table.fields) {
       if (!typeRow(field.type).isText || !table.filters.includes(field.name)) continue
-      const count = distinctValues(snapshot, field.name)
+      const count = dictionarySize(snapshot, field.name)
       if (count > 0) columns.push({ table, field, snapshot, count })
       else
         yield reportedValues(table, field, snapshot).filter(
@@ -107,8 +107,8 @@ async function* valuesByField(
       const rows = dictionary?.rows[code] ?? 0
       const value = dictionary?.values[code] ?? ''
       const name = nameOf(field, value)
-      const isNamed = isWanted(folded) || (name !== value && isWanted(foldText(name)))
-      if (isNamed && rows >= table.minGroupSize)
+      const isMatch = isWanted(folded) || (name !== value && isWanted(foldText(name)))
+      if (isMatch && rows >= table.minGroupSize)
         matches.push({ table, field, value, name, rows, isPart: false })
     }
     yield matches

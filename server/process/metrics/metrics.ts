@@ -5,7 +5,6 @@ import type { TableStatus } from '../../snapshots/status.ts'
 import type { Meter, PoolName } from '../../base/meter.ts'
 import { publishedTables, type WatchedTable } from './tables.ts'
 
-/** Metrics that can be aggregated. */
 export type AggregatedMetrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 interface Watched {

@@ -99,10 +99,12 @@ export function tableFeed(service: DocumentService): Resource {
       )
       const parameters = new Map(question?.parameters)
       const key = ['feed', tableId(table), language, JSON.stringify([...parameters])]
+      // Other clients may wait for the same entries, so one that leaves must not stop them.
       const unaborted = requesterOf(request, () => new AbortController().signal, service.pageBytesMax)
       const ids = question && (await entriesOf(service, dataset, table, question, unaborted))
       return documentResponse(
         service,
+        // With a query, the document changes with its entries, not with each snapshot.
         ids === null ? { key, tables: [table] } : { key: [...key, ...ids], tables: [] },
         atomType,
         async (signal) => {
@@ -119,6 +121,7 @@ export function tableFeed(service: DocumentService): Resource {
               self: writing.documents.tableFeed(table, language, besideParameters(parameters, ['lang'])),
               page: withQuery(
                 writing.page(language, dataset, table),
+                // The page of a table shows rows, not groups.
                 question !== null && 'terms' in question ? new Map() : parameters,
                 1,
               ),

@@ -40,8 +40,8 @@ const entries = new WeakMap<Manifest, Map<string, Promise<readonly SnapshotId[]>
 const queriesMax = 10_000
 
 /**
- * Snapshots with entries name the feed, so that it stays the same until the answer changes. Rows are read
- * once per query and snapshot.
+ * Snapshots in which the answer to a query changed. They are the key of its feed, which stays the same until the
+ * answer changes. Rows are read once per query and snapshot.
  */
 export async function entriesOf(
   service: DocumentService,

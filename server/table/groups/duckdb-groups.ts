@@ -92,11 +92,11 @@ export function floatSumsIn({ measures }: Grouping): string[] {
 
 export function readGroups(
   grouping: Grouping,
-  answer: readonly Answer[],
+  answerColumns: readonly Answer[],
   sums: ReadonlyMap<string, readonly Answer[]>,
 ): Groups {
   const { terms, measures } = grouping
-  const columns = textColumns(answer)
+  const columns = textColumns(answerColumns)
   const measured = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
   const texts = [...new Set(['count(*)::varchar', ...measured.flatMap(({ sql }) => sql.texts)])]
   const columnByText = new Map(texts.map((text, index) => [text, columns[terms.length + index] ?? []]))

@@ -2,7 +2,7 @@ import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { baseOf, type Term } from '../../query/date-parts.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
-import { distinctValues } from '../indexes/dictionaries.ts'
+import { dictionarySize } from '../indexes/dictionaries.ts'
 import type { Measure } from '../../query/measures.ts'
 import { unscaled, type DoubleSum, roundedQuotient, scaledText } from './exact.ts'
 
@@ -28,7 +28,7 @@ const shortBytes = 40
 export function valueBytesOf(snapshot: Snapshot, { terms, measures }: Grouping): number {
   const { rows, textBytes } = snapshot.manifest
   const ofText = ({ type, name }: Field): number =>
-    typeRow(type).wire.kind === 'text' && distinctValues(snapshot, name) === 0
+    typeRow(type).wire.kind === 'text' && dictionarySize(snapshot, name) === 0
       ? textBytes / Math.max(1, rows)
       : 0
   const fields = [

@@ -36,8 +36,8 @@ export interface Dictionary {
   readonly rows: Float64Array
 }
 
-/** 0 without a dictionary. */
-export function distinctValues({ manifest: { dictionary } }: Snapshot, field: string): number {
+/** Number of values in the dictionary of a field; 0 if it has none. */
+export function dictionarySize({ manifest: { dictionary } }: Snapshot, field: string): number {
   return dictionary?.fields.find(({ name }) => name === field)?.values ?? 0
 }
 
@@ -140,7 +140,7 @@ export class CodedTable {
   constructor(snapshot: Snapshot, codes: CodesFile, cache: Cache<Unpacked>) {
     this.#snapshot = snapshot
     this.#codes = codes
-    this.#values = codes.fields.map((name) => distinctValues(snapshot, name))
+    this.#values = codes.fields.map((name) => dictionarySize(snapshot, name))
     this.#file = chunkFileOf(snapshot, codes, codesChunks(this.#shape))
     this.#cache = cache
   }

@@ -137,7 +137,7 @@ async function gzipOf(
   const file = new GzipBuilder()
   file.addText(Buffer.from(head))
   for (const slice of slices) {
-    // Every row but the last has a comma; a stored chunk has its own in a block outside its sum.
+    // Every row but the last ends with a comma; that of a stored chunk is a block of its own, not in its CRC-32.
     const isLast = slice === slices.at(-1)
     if (mustCompress(slice)) {
       const { bytes, start, end } = rows.text(slice)

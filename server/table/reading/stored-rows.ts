@@ -56,7 +56,6 @@ export class StoredRows {
     this.#stores = stores
   }
 
-  /** Slices in the order of the positions. */
   slices(positions: Uint32Array): Slice[] {
     const { parts } = this.#snapshot.manifest
     const slices: Slice[] = []

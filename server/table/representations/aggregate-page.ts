@@ -36,7 +36,7 @@ export interface Aggregate {
 }
 
 /** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
-const representation = 1
+const representationVersion = 1
 
 export function aggregateKey(
   snapshot: Snapshot,
@@ -47,7 +47,7 @@ export function aggregateKey(
   const { table, manifest } = snapshot
   return JSON.stringify([
     'aggregate',
-    representation,
+    representationVersion,
     duckdbVersion,
     tableId(table),
     manifest.snapshot,
@@ -55,6 +55,7 @@ export function aggregateKey(
     links.to(1),
     query.page,
     query.filter.key,
+    // See `queryKey` of pages.
     unquotedIn(query.filter),
     query.filter.words.length > 0 ? table.search : [],
     table.minGroupSize,
@@ -97,13 +98,14 @@ export async function aggregateBody(
 ): Promise<AggregateBody> {
   const { groups, selected, queryMs, orderMs } = await aggregate(snapshot, query, engine, requester)
   const search = { snapshot, filter: query.filter, requester }
-  // A selection of no rows has hints, and costs little.
+  // Only a selection of no rows has hints, and finding none costs little.
   const { hints = [] } = groups.rows === 0 ? await engine.selections.find(search) : {}
   const began = performance.now()
   const range = pageRange(selected.length, query)
   const page = selected.subarray(range.first, range.first + range.rows)
   const columns = columnsOf(query, groups)
-  const writtenColumns = format.hasColumns === true ? columns : inAlphabet(columns)
+  // Keys of JSON objects are in alphabetical order; CSV and Excel keep the order of the query.
+  const writtenColumns = format.keepsColumnOrder === true ? columns : inAlphabet(columns)
   const pieces =
     'line' in format
       ? linesOf(
@@ -185,12 +187,12 @@ function linesOf(
 }
 
 function valueOf(
-  { stored, hasColumns }: LineFormat,
+  { stored, keepsColumnOrder }: LineFormat,
   { field, isRounded: mayEnd }: Column,
   text: string,
 ): string {
   // The JSON of JSON values does not determine their CSV.
-  if (field.type === 'json' && hasColumns === true)
+  if (field.type === 'json' && keepsColumnOrder === true)
     return stored.value(quotedJson(text), { ...field, type: 'text' })
   const { kind, text: inJson } = typeRow(field.type).wire
   if (!mayEnd) return stored.value(kind === 'text' ? quotedJson(inJson(text)) : inJson(text), field)

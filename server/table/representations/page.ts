@@ -55,7 +55,7 @@ export interface RowEngine {
 }
 
 /** Bump this when the serialization changes, so that cached bodies of the old format are not reused. */
-const representation = 6
+const representationVersion = 6
 
 /**
  * Describes a page before any statement runs.
@@ -75,7 +75,7 @@ export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, l
 export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): string {
   const { table, manifest, report } = snapshot
   return JSON.stringify([
-    representation,
+    representationVersion,
     duckdbVersion,
     tableId(table),
     manifest.snapshot,

@@ -4,7 +4,7 @@ import { foldText } from '../../../core/folding.ts'
 import { nearestName } from '../../../core/text.ts'
 import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
-import { distinctValues, type Dictionaries } from '../indexes/dictionaries.ts'
+import { dictionarySize, type Dictionaries } from '../indexes/dictionaries.ts'
 import type { Condition } from '../../query/conditions.ts'
 import { InvalidQuery } from '../../query/errors.ts'
 import { formatList } from '../../query/list.ts'
@@ -93,7 +93,7 @@ export class ListedOperands {
 
   async #listed({ snapshot, field, requester }: TextRequest): Promise<ListedValues | null> {
     if (!typeRow(field.type).isText) return null
-    const count = distinctValues(snapshot, field.name)
+    const count = dictionarySize(snapshot, field.name)
     if (count > listedMax) return null
     const dictionary = count === 0 ? null : await this.#dictionaries.values(snapshot, field, requester)
     if (dictionary?.folded != null) return { field, values: dictionary.values, folded: dictionary.folded }
@@ -122,7 +122,7 @@ function isOfLengthOf({ length }: string): (text: string) => boolean {
   return (text) => text.length <= hintLengthMax && Math.abs(text.length - length) <= difference
 }
 
-/** Building a set takes longer than a request. */
+/** Kept, since building a set takes longer than a request. */
 const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /** Accepts any normal form of Unicode. */

@@ -33,7 +33,6 @@ export function bars(drawing: Sized): Drawn {
   }
   const longest = groups.reduce((longestSoFar, group) => Math.max(longestSoFar, textOf(group).length), 0)
   const longestName = groups.reduce((widest, { name }) => Math.max(widest, nameWidth(name)), 0)
-  // On narrow charts, long names stand above their bars.
   const namesAreAbove = width === chartWidths.narrow && longestName > width / 3
   const barLeft = namesAreAbove ? 0 : Math.min(width / 2, longestName + 12)
   const [step, barTop] = namesAreAbove ? [barHeight + lineHeight, lineHeight] : [barHeight, 0]

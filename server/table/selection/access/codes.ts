@@ -11,7 +11,7 @@ import type { Snapshot } from '../../../snapshots/snapshot.ts'
 import type { Pool } from '../../engine/pool.ts'
 import {
   CodedTable,
-  distinctValues,
+  dictionarySize,
   type Dictionaries,
   type Dictionary,
   type Unpacked,
@@ -133,7 +133,7 @@ export class CodeScan implements AccessPath<CodesStep> {
       return coded.ofDictionary(only)
     // Codes of more than half of the cache would not stay in it, and inflating them takes longer than DuckDB.
     const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
-    const bytes = [...fields].reduce((sum, name) => sum + codeBytes(distinctValues(snapshot, name)) * rows, 0)
+    const bytes = [...fields].reduce((sum, name) => sum + codeBytes(dictionarySize(snapshot, name)) * rows, 0)
     if (bytes > this.#limits.codesBytesMax / 2) return null
     await checkScanBudget(fields.size * rows * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
     return this.#reading(snapshot, sequence.codes, (table) =>
