@@ -171,7 +171,7 @@ describe('an ingest', () => {
     expect(again[success]).toBeGreaterThan(first[success] ?? Infinity)
   }, 60_000)
 
-  testAll('that cannot write them reports that, and fails', async () => {
+  testAll('that cannot write its metrics reports that, and fails', async () => {
     const { code, err } = await run('ingest', [], { ...settings, METRICS_FILE: '/nowhere/acervo.prom' })
     expect([code, err]).toEqual([
       1,

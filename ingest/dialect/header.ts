@@ -35,7 +35,7 @@ function kindOf(cell: string): Kind {
   return /^-?[\d.,]+$/.test(cell) ? 'number' : 'date'
 }
 
-/** Kinds of values that may follow below a cell of a header. */
+/** Kinds of values that show that the cell above them is of a header; text below text shows nothing. */
 const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
   empty: [],
   text: ['year', 'number', 'date'],

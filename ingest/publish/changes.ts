@@ -59,7 +59,7 @@ interface Comparison extends Pick<Changes, 'since' | 'file'> {
 const startsMax = 16
 
 /**
- * Writes changes since the previous snapshot, then since those of its own changes.
+ * Writes changes since the previous snapshot, then since each earlier one from which the previous one has changes.
  * @returns null if the previous snapshot is unreadable, or has no field in common
  * @throws TableFailure if earlier rows and changes do not give the new rows; FileUnavailable if earlier rows
  * cannot be fetched

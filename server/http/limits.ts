@@ -8,7 +8,7 @@ import { Problem, queryTooCostly, type WholeTable } from './problems.ts'
 export class Account {
   route = 'none'
   countsAs: LimitClass = 'catalog'
-  /** Whole table for a refused client; null if there is none. */
+  /** Whole table that a refused client is offered instead; null if there is none. */
   instead: () => WholeTable | null = () => null
   readonly #limiter: Limiter | null
   readonly #client: (req: IncomingMessage) => string

@@ -27,10 +27,10 @@ export function freshnessPart(
   tables: readonly TableProvenance[],
   today: string,
 ): Html {
-  // If the source never changed, the data is as old as its collection date.
+  // If the source never changed, the data is as old as its collection. Older manifests do not say when it did.
   const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
   const latest = changed.at(-1)
-  const isNew = tables.every(({ manifest }) => manifest.previous === null)
+  const isFirst = tables.every(({ manifest }) => manifest.previous === null)
   const collected = tables.map(({ manifest }) => manifest.collected_at).toSorted()
   const ageMs = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
   const refreshed = new Set(tables.map(({ table }) => table.refreshed))
@@ -38,7 +38,7 @@ export function freshnessPart(
   const span = frequency === null ? null : spanOf[frequency]
   const { day, count } = writtenIn(words)
   return html`${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
-  ${latest === undefined ? isNew && words.unchanged : words.changedLast(day(latest))}
+  ${latest === undefined ? isFirst && words.unchanged : words.changedLast(day(latest))}
   ${span !== null && ageMs > 2 * span && html`<strong class="late">${words.late(count(Math.floor(ageMs / dayMs)))}</strong>`}`
 }
 

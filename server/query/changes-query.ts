@@ -51,8 +51,8 @@ export function parseChangesTarget(target: string): ChangesTarget {
 }
 
 /**
- * Conditions on fields called like a parameter get their operator, such as `to__eq`, so that one address has
- * both.
+ * Conditions on fields called like a parameter get their operator, such as `to__eq`, so that an address can have
+ * the parameter too.
  */
 export function besideParameters(parameters: QueryParameters, reserved: readonly string[]): QueryParameters {
   return new Map(

@@ -78,7 +78,7 @@ export function misfit(
   delimiter: SourceForm['delimiter'],
 ): string {
   const suffix = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
-  const suggestion = header.length === 1 ? otherDelimiter(header[0] ?? '', delimiter) : ''
+  const suggestion = header.length === 1 ? delimiterHint(header[0] ?? '', delimiter) : ''
   const remedy =
     'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
     '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones'
@@ -86,7 +86,7 @@ export function misfit(
   return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${suffix}. ${suggestion}Remedy: ${remedy}`
 }
 
-function otherDelimiter(header: string, declared: string): string {
+function delimiterHint(header: string, declared: string): string {
   const candidate = [';', ',', '\t', '|'].find(
     (delimiter) => delimiter !== declared && header.includes(delimiter),
   )

@@ -98,6 +98,7 @@ interface Span {
   readonly isShort: boolean
 }
 
+/** Consecutive rows whose texts are all short, or all long. */
 async function spansOf(conversion: Conversion, from: string): Promise<Span[]> {
   const texts = conversion.fields.flatMap(({ field }) =>
     typeRow(field.type).stored(field) === 'VARCHAR' ? [`coalesce(strlen(${quotedName(field.name)}), 0)`] : [],

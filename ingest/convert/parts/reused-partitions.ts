@@ -70,7 +70,7 @@ export async function findReusable(
   if (sections?.length !== parts.length + 1) return null
   const places = new Map(files.map(({ name, sha256 }, place) => [`${name} ${sha256}`, place]))
   const unchangedPartitions: ReusablePartition[] = []
-  const partGroups = partsOf(before, sections)
+  const partGroups = partsByPartition(before, sections)
   for (const [index, partition] of partitions.entries()) {
     const now = partition.sources.map((place) => {
       const source = sources[place]
@@ -109,7 +109,8 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
   return new Set(files.map(({ name }) => name)).size === files.length
 }
 
-function partsOf(
+/** Parts of each partition. The first section of the gzip file is its header. */
+function partsByPartition(
   { partitions = [], parts, indexes = [], row_stores: rowStores = [] }: Manifest,
   sections: readonly GzipSection[],
 ): ReusablePart[][] {

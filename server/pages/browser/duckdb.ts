@@ -30,7 +30,7 @@ function findPackage(): InstalledEngine | null {
   }
 }
 
-/** The policy of the worker allows WebAssembly, which pages may not use. */
+/** The Content-Security-Policy of the worker allows WebAssembly, which pages may not use. */
 const files = {
   worker: {
     file: 'duckdb-browser-eh.worker.js',
@@ -91,11 +91,11 @@ type Packed = Pick<ServedFile, 'folder' | 'file' | 'sha256'>
 
 async function prepared(
   { folder: source, file }: Pick<Packed, 'folder' | 'file'>,
-  isPacked: boolean,
+  mustPack: boolean,
   scratch: string,
 ): Promise<Packed> {
   const from = path.join(source, file)
-  if (!isPacked) return { folder: source, file, sha256: await hashOf(from) }
+  if (!mustPack) return { folder: source, file, sha256: await hashOf(from) }
   const folder = path.join(scratch, 'browser')
   await mkdir(folder, { recursive: true })
   const name = `${file}.gz`

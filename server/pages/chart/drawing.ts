@@ -170,13 +170,13 @@ export function drawingOf(
     const isOfLines = second === undefined || !isAdded || isCompared || hasTotals
     const areFew = dated.length < linePointsMin && second === undefined
     const shape = isOfStates ? 'states' : areFew ? 'bars' : isOfLines ? 'line' : 'columns'
-    const inLine = new Set(dated)
+    const drawnGroups = new Set(dated)
     const last = dated.at(-1)?.key ?? null
     const partial = partialOf(view, first, last)
     const period = valueText(words, first, last)
     const incomplete = partial ? words.incomplete(fullName(period)) : ''
     const scales = isOfStates ? words.ownScales : ''
-    const note = [scales, incomplete, fewer, noteOf(groups.filter((group) => !inLine.has(group)))]
+    const note = [scales, incomplete, fewer, noteOf(groups.filter((group) => !drawnGroups.has(group)))]
       .filter((text) => text !== '')
       .join(' ')
     return {

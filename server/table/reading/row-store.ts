@@ -22,7 +22,7 @@ const rowsOfTurn = 16
 const gzipBytesMin = 1000
 /** Compressed in the thread of all requests, so in bytes at most this. */
 const anewBytesMax = 100_000
-/** Average; smaller pieces are joined, since a socket sends one faster. */
+/** Pieces that are smaller on average are joined, since a socket sends one large piece faster. */
 const pieceBytesMin = 16_384
 
 interface RowsRead {
@@ -83,7 +83,7 @@ export async function readStored(
   const slices = rows.slices(positions)
   const release = await snapshot.pin([...new Set(slices.flatMap(({ part }) => stores[part]?.file ?? []))])
   try {
-    if (!(await areFew(rows, slices, yielder))) return null
+    if (!(await areShort(rows, slices, yielder))) return null
     const bytes = sumOf(slices.map((slice) => rows.size(slice)))
     const file = around === null || bytes < gzipBytesMin ? null : await gzipOf(rows, slices, around, yielder)
     const pieces = file === null ? await piecesOf(snapshot, form, rows, slices, requester, yielder) : [file]
@@ -100,7 +100,7 @@ interface Around {
 
 const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0)
 
-async function areFew(
+async function areShort(
   rows: StoredRows,
   slices: readonly Slice[],
   yielder: EventLoopYielder,

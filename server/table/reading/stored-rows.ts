@@ -34,7 +34,7 @@ export interface Slice {
   readonly isWhole: boolean
 }
 
-/** Consecutive in memory, with a comma after each row. */
+/** Rows that are consecutive in memory, with a comma after each. */
 export interface Text {
   readonly bytes: Buffer
   readonly start: number

@@ -145,7 +145,7 @@ export async function pageBody(
       ? await readStored(snapshot, form, positions, mayBeGzip ? around : null, requester)
       : null
     if (stored !== null) return { ...stored, timings: [stored.timing] }
-    // Chunks are too large: reading with DuckDB is charged.
+    // Chunks are too large: reading with DuckDB is charged, as the caller charged it for a known range.
     if (isStored && selection !== null) await requester.pay({ values: decoded() })
     return gather(snapshot, form, positions, engine.pool, requester)
   }

@@ -111,7 +111,7 @@ test('comes without a length if it is too large for the cache', async () => {
   await server.close()
 })
 
-test('evicts the oldest, which a reader still gets to its end', async () => {
+test('a new finished export evicts the oldest, which a reader still gets to its end', async () => {
   const server = await serve(shop, { finishedBytesMax: 300_000, exportsMax: 20 })
   const bodies = new Map<string, Buffer>()
   const orders = ['n', '-n', 's', '-s', 's,n', 's,-n', '-s,n', '-s,-n']

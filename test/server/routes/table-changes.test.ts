@@ -240,7 +240,7 @@ describe('changes of a table whose fields have names of parameters', () => {
     expect((await page(next?.slice(next.indexOf('?')) ?? '')).results).toMatchObject([{ to: 'GRU' }])
   })
 
-  test('rows are in the requested order, although the catalog has another one now', async () => {
+  test('are in the order of the request, although the order in the catalog has changed since', async () => {
     const { results } = await page('?ordering=from&_change=added')
     expect(results.map(({ from }) => from)).toEqual(['BEL', 'BEL', 'GRU', 'GRU'])
   })
