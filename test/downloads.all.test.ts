@@ -164,7 +164,7 @@ if (read != rows) stop(read, " rows instead of ", rows)`,
 
 for (const [name, program, args] of clients)
   describeWith(programPath(program) !== null, `${program} (Debian)`)(name, () => {
-    test('curl reads every byte', async () => {
+    test('reads every byte', async () => {
       await expectEveryByte([program, ...args])
       expect.assertions(Object.keys(targets).length)
     }, 60_000)
@@ -209,7 +209,7 @@ describeWith(varnish !== null, 'varnishd (Debian: varnish)')('through Varnish wi
 
 const python = process.env['ACERVO_CLIENTS'] ?? ''
 describeWith(python !== '', pythonClients)('polars', () => {
-  test('scans a Parquet file that is smaller than the end that it requests', async () => {
+  test('can scan a Parquet file that is smaller than the tail that polars requests', async () => {
     const script = `import sys, polars
 print(polars.scan_parquet(sys.argv[1]).select(polars.len(), polars.col('n').sum()).collect().row(0))`
     const { stdout } = await run(path.join(python, 'python'), ['-c', script, `${base}/files/d/t.parquet`])

@@ -126,7 +126,7 @@ test('imports point down, never up or across', () => {
 
 const folderOf = (file: string): string => file.split('/').slice(0, 2).join('/')
 
-test('the server has eleven rooms and at most forty arrows between them, each in one direction', () => {
+test('the server has eleven folders and at most forty import dependencies between them, none of them mutual', () => {
   const serverArrows = pairs().filter(
     ([file, target]) => file.startsWith('server/') && target.startsWith('server/'),
   )
@@ -159,7 +159,7 @@ test('the folders of a conversion are imported only through their entry files', 
   expect(wrong).toEqual([])
 })
 
-test('only the edge knows HTTP', () => {
+test('only the outer folders of the server import HTTP modules', () => {
   const edge = [
     'server/http/',
     'server/limits/',

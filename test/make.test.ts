@@ -24,7 +24,7 @@ testSampled<[verb: string, name: string]>([
   ['rollback', 'TABLE'],
   ['verify', 'CATALOG'],
 ])(
-  'make %s accepts any %s',
+  'make %s passes any value of %s to its program, and no shell runs a part of the value',
   async (verb, name) => {
     const folder = await temporaryFolder()
     const value = hostile(folder)

@@ -73,7 +73,7 @@ test('the package has only what runs, and serves a file in one command after its
   )
 }, 300_000)
 
-test('this repository is a project like any other', async () => {
+test('the catalog of this repository can be checked, ingested and verified like that of any project', async () => {
   const folder = await temporaryFolder()
   for (const name of ['catalog.yaml', 'catalog']) await cp(name, path.join(folder, name), { recursive: true })
   const program = path.resolve('dist/ingest/main.js')

@@ -223,7 +223,7 @@ describe('the server program', () => {
     expect(out).not.toContain('"serving"')
   })
 
-  test('a reader that closes its end early stops no command, and hides no exit code', async () => {
+  test('a command whose reader closes the pipe early still runs to its end, with its own exit code', async () => {
     const closed = path.join(folder, 'closed')
     await mkdir(path.join(closed, 'sources', 'socios-brasil'), { recursive: true })
     const source = path.join(closed, 'sources', 'socios-brasil', 'empresas.csv')

@@ -167,7 +167,7 @@ test.each<[args: string[], code: number, err: RegExp]>([
   expect(runIn(folder, ...args)).toMatchObject({ code, err: expect.stringMatching(err) })
 })
 
-test('init writes a project, which accepts tables, and never over a file', async () => {
+test('init creates a project that accepts tables, and never overwrites a file', async () => {
   const folder = await temporaryFolder()
   expect(runIn(folder, 'init', 'portal')).toMatchObject({ code: 0, err: '' })
   const home = path.join(folder, 'portal')

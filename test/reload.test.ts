@@ -229,7 +229,7 @@ testAll(
 )
 
 testAll(
-  'several workers are replaced when the catalog changes, and report if they cannot be',
+  'several workers are replaced when the catalog changes, and a catalog that no worker can load is reported',
   async () => {
     const { settings, write } = await home(table('a'), table('b'))
     await write(catalogText([table('a')]))

@@ -47,7 +47,7 @@ test('workers are replaced one after the other, and no request of 200 readers fa
 }, 60_000)
 
 test.each([1, 3])(
-  'a stop of %d lets every request of 200 readers be answered',
+  'a stop of %d workers lets every request of 200 readers be answered',
   async (count) => {
     const server = count === 1 ? await startServer(table.settings) : await startWorkers(table.settings, count)
     const asking = readers({

@@ -53,7 +53,7 @@ testAll(
   60_000,
 )
 
-test('a stop before the first worker exists starts none', async () => {
+test('after a stop before the first worker exists, no worker starts', async () => {
   // Reading it waits until somebody writes.
   const catalog = path.join(table.folder, 'catalog.fifo')
   execFileSync('mkfifo', [catalog])

@@ -98,7 +98,7 @@ async function metadataAt(target: string): Promise<unknown> {
   return Object.fromEntries(schema.fields.map(({ name, metadata }) => [name, Object.fromEntries(metadata)]))
 }
 
-test('Arrow streams carry titles and units; measures have none', async () => {
+test('Arrow streams carry the titles and units of fields, but none for the measures of aggregates', async () => {
   expect([
     await metadataAt('/api/v1/dataset/d/t/export/?format=arrow'),
     await metadataAt('/api/v1/dataset/d/t/aggregate/?group=day&measure=mm__sum,rows&format=arrow'),

@@ -74,7 +74,7 @@ test.each<[title: string, change: (manifest: Record<string, unknown>) => string]
   ],
   ['that is no JSON', () => '{'],
   ['that is no object', () => 'null\n'],
-])('a manifest %s is reported by its key', (_what, change) => {
+])('a manifest %s is reported as damaged, with its path in the warehouse', (_what, change) => {
   expect(() =>
     parseManifest(change(JSON.parse(written) as Record<string, unknown>), 'd/t/current.json'),
   ).toThrow('d/t/current.json is damaged or has an unknown format')

@@ -86,7 +86,7 @@ test.each([
   [chunkRows + 1, 2, 3],
   [indexedRows, indexedChunks, indexedChunks + 1],
   [indexedRows + 1, indexedChunks + 1, indexedChunks + 3],
-])('%d rows have %d text chunks of %d chunks', (rows, texts, chunks) => {
+])('a row store of %d rows has %d text chunks among its %d chunks', (rows, texts, chunks) => {
   expect([textChunks(rows), storeChunks(rows)]).toEqual([texts, chunks])
 })
 

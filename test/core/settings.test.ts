@@ -69,7 +69,7 @@ describe('settings', () => {
     })
   })
 
-  test('are at most 39', () => {
+  test('number at most 39', () => {
     expect(Object.keys(settingRows).length).toBeLessThanOrEqual(39)
   })
 
@@ -110,7 +110,7 @@ describe('settings', () => {
     expect(workerShare(readSettings(environment, machineFacts), machineFacts)).toMatchObject(due)
   })
 
-  test('are shared by workers, whose sum stays within the limits', () => {
+  test('are divided among workers, so that the sum over all workers stays within the limits', () => {
     const settings = readSettings({ WORKERS: '4', MEMORY: '8GB', CACHE_MB: '12', MAX_DOWNLOADS: '100' })
     expect(workerShare(settings)).toMatchObject({
       queryBytes: 250e6,

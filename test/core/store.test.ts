@@ -248,7 +248,7 @@ test('a WAREHOUSE of an unknown kind is refused with the known kinds', () => {
 })
 
 test.each(['../x', 'd/../../x', '/etc/passwd', 'd//t', 'd/./t'])(
-  'no key leaves its folder: %s',
+  'a key that is not a plain path within the warehouse is refused: %s',
   async (key) => {
     const store = new FolderStore(await temporaryFolder())
     await expect(store.get(key)).rejects.toThrow('is not a key of a warehouse')

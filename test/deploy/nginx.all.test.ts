@@ -187,7 +187,7 @@ withNginx('nginx in front', () => {
     client.destroy()
   }, 30_000)
 
-  test('refuses a client without pauses before it looks into the cache', async () => {
+  test('refuses a client that sends too many requests, before it looks into the cache', async () => {
     const address = `${rows}?page_size=29`
     await get(address)
     // Until one of them is refused: 50 a second are let through, and a slow machine asks hardly faster.

@@ -50,7 +50,7 @@ async function durableCalls(): Promise<string[]> {
 }
 
 describeWith(hasStrace, strace)('by its system calls', () => {
-  test('everything is synced before the rename that publishes it, and the rename after it', async () => {
+  test('an ingest syncs all files before the rename that publishes them, and syncs the rename afterwards', async () => {
     const calls = await durableCalls()
     const home = '/socios-brasil/empresas'
     const show = calls.indexOf(`rename /SCRATCH/work/snapshot -> ${home}/SNAPSHOT`)

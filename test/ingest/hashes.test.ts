@@ -58,7 +58,7 @@ testSampled<[title: string, change: (shop: Workshop) => Promise<void>]>([
     },
   ],
   ['another file in its place', (shop) => shop.write('d/t-2.csv', 'n\n3\n')],
-])('files are hashed again: %s', async (_what, change) => {
+])('a file is hashed again, despite its recorded hash, after a change: %s', async (_what, change) => {
   const shop = await published()
   await change(shop)
   expect((await shop.ingest({ settledMs }))[0]?.status).toBe('published')

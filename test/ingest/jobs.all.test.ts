@@ -15,7 +15,7 @@ const two = tinyCatalog({ name: 'good', fields: ['n:integer'] }, { name: 'bad', 
 const later = () => new Date('2027-01-01T00:00:00Z')
 
 describe('a job', () => {
-  test('records the versions of files that it verified, even of fetched ones', async () => {
+  test('records the versions of the files that it verified, and does so again after the files were copied', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'published') throw new Error('it was not published')
@@ -126,7 +126,7 @@ testSampled<[title: string, often: number]>([
   ['a hundred and more occur often', 120],
   ['next to all occur as often as the hundredth', 20],
 ])(
-  'counts the most frequent of very many values exactly, if %s',
+  'the most frequent of very many values are counted exactly if %s',
   async (_what, often) => {
     const counts = new Map<string, number>()
     for (let k = 0; k < 90_000; k += 1)

@@ -90,7 +90,7 @@ describeWith(hasStrace, strace)('by system calls', () => {
     ['rename', 'error=ENOSPC'],
     ['openat', 'error=EMFILE'],
   ])(
-    'a %s that fails with %s is reported, and the old snapshot stays',
+    'a %s that fails with %s is reported, and leaves the old snapshot or the new one',
     async (call, fault) => {
       await versionsOf.write(1)
       expect(versionsOf.ingest().code).toBe(0)

@@ -30,7 +30,7 @@ test.each<[title: string, changed: number, rows: number]>([
   ['the first month, by less than a section', 0, 300_001],
   ['the first month, by a section', 0, 300_000 - 262_144],
 ])(
-  'codes of whole sections do not depend on the values of %s',
+  'a refresh that changes %s writes the same codes as a full ingest',
   async (_what, changed, rows) => {
     const plain = byMonths('n:integer', ['month', 'n'])
     const counts = [300_000, 1_100_000, 90_000]

@@ -49,15 +49,18 @@ test.each<[title: string, name: string, ageSeconds: number, isSwept: boolean]>([
   ['of a job of this machine that runs', `${process.pid}-${host}-a`, 3600, false],
   ['of another machine, just made', `${process.pid}-00000000-a`, 0, false],
   ['of another machine, made an hour ago', `${process.pid}-00000000-a`, 3600, true],
-])('an unlocked folder %s', async (_what, name, ageSeconds, isSwept) => {
-  const store = openStore(await temporaryFolder())
-  const home = path.join(store.scratchFolder, name)
-  await mkdir(home, { recursive: true })
-  const made = Date.now() / 1000 - ageSeconds
-  await utimes(home, made, made)
-  await sweepScratch(store)
-  expect(await readdir(store.scratchFolder)).toEqual(isSwept ? [] : [name])
-})
+])(
+  'an unlocked scratch folder is removed unless its job may still run: %s',
+  async (_what, name, ageSeconds, isSwept) => {
+    const store = openStore(await temporaryFolder())
+    const home = path.join(store.scratchFolder, name)
+    await mkdir(home, { recursive: true })
+    const made = Date.now() / 1000 - ageSeconds
+    await utimes(home, made, made)
+    await sweepScratch(store)
+    expect(await readdir(store.scratchFolder)).toEqual(isSwept ? [] : [name])
+  },
+)
 
 const tables = Array.from({ length: isExhaustive ? 48 : 24 }, (_, index) => `t${index}`)
 

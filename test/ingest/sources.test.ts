@@ -327,22 +327,25 @@ describe('sources that cannot be read without guessing are refused with line and
     )
   })
 
-  testAll('many rejects: the first thousand in detail, all counted, in the order of the source', async () => {
-    const lines = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `x,${index}` : 'y,bad'))
-    const shop = await workshop(catalog, { 'd/t.csv': `a,b\n${lines.join('\n')}\n` })
-    const [outcome] = await shop.ingest()
-    if (outcome?.status !== 'failed') throw new Error('expected a failure')
-    expect(outcome.failure.rejectCount).toBe(1500)
-    expect(outcome.failure.rejects.map((reject) => reject.line)).toEqual(
-      Array.from({ length: 1000 }, (_, index) => 3 + 2 * index),
-    )
-    const report = JSON.parse(await readFile(outcome.report, 'utf8')) as {
-      rejects: number
-      first_rejects: unknown[]
-    }
-    expect([report.rejects, report.first_rejects.length]).toEqual([1500, 1000])
-    expect(outcomeLines(outcome).at(-3)).toBe('  and 1,490 more')
-  })
+  testAll(
+    'of many rejects the first thousand are reported in detail, in source order, and all are counted',
+    async () => {
+      const lines = Array.from({ length: 3000 }, (_, index) => (index % 2 === 0 ? `x,${index}` : 'y,bad'))
+      const shop = await workshop(catalog, { 'd/t.csv': `a,b\n${lines.join('\n')}\n` })
+      const [outcome] = await shop.ingest()
+      if (outcome?.status !== 'failed') throw new Error('expected a failure')
+      expect(outcome.failure.rejectCount).toBe(1500)
+      expect(outcome.failure.rejects.map((reject) => reject.line)).toEqual(
+        Array.from({ length: 1000 }, (_, index) => 3 + 2 * index),
+      )
+      const report = JSON.parse(await readFile(outcome.report, 'utf8')) as {
+        rejects: number
+        first_rejects: unknown[]
+      }
+      expect([report.rejects, report.first_rejects.length]).toEqual([1500, 1000])
+      expect(outcomeLines(outcome).at(-3)).toBe('  and 1,490 more')
+    },
+  )
 })
 
 const behind = (file: string): string =>

@@ -95,17 +95,20 @@ test.each([
   ['both', 'AMANHÃ\u00a0CEDO e reuniÃ£o', true],
   ['capitals', 'SÃO JOÃO', false],
   ['a capital before a space that does not break', 'AMANHÃ\u00a0CEDO', false],
-])('a text with %s is a warning, if it is UTF-8 that was decoded wrongly', async (_what, text, isMisread) => {
-  const content = `n,topic\n1,a\n2,${text}\n3,b\n`
-  const warning =
-    'line 3 of t.csv has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'
-  await expect(whatCame({ fields: ['n:integer', 'topic:string'] }, content)).resolves.toEqual({
-    rows: [
-      [1, 'a'],
-      [2, text],
-      [3, 'b'],
-    ],
-    notices: isMisread ? [`  warning: ${warning}`] : [],
-  })
-  expect((await entryOf(content)).output.includes('# line 3 has texts such as "Ã£"')).toBe(isMisread)
-})
+])(
+  'a text with %s leads to a warning only if it is UTF-8 that was decoded wrongly',
+  async (_what, text, isMisread) => {
+    const content = `n,topic\n1,a\n2,${text}\n3,b\n`
+    const warning =
+      'line 3 of t.csv has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'
+    await expect(whatCame({ fields: ['n:integer', 'topic:string'] }, content)).resolves.toEqual({
+      rows: [
+        [1, 'a'],
+        [2, text],
+        [3, 'b'],
+      ],
+      notices: isMisread ? [`  warning: ${warning}`] : [],
+    })
+    expect((await entryOf(content)).output.includes('# line 3 has texts such as "Ã£"')).toBe(isMisread)
+  },
+)

@@ -56,7 +56,7 @@ test.each<[names: string[], advice: string | null]>([
   [['a1.csv', 'b1.csv'], null],
   [['a1.csv', 'a1x.csv'], null],
   [['one.csv', 'two.csv'], null],
-])('names of files give values and notices: %j', async (names, expected) => {
+])('a number that varies in the names of files is proposed as a field: %j', async (names, expected) => {
   const text = await suggested(Object.fromEntries(names.map((name) => [name, 'n,m\n1,2\n'])))
   const advice = /source\.from_name: .*(?= add it to each row)/.exec(text)?.[0] ?? null
   expect(advice).toBe(expected)

@@ -261,7 +261,7 @@ testSampled<[title: string, content: string, types: string[]]>([
   ],
   ['an empty cell at the end of every row', 'a,b\n1,2,\n3,4,\n', ['integer', 'integer']],
   ['an open end of years', 'v,from\n1,2001\n2,2019-\n', ['integer', 'string']],
-])('%s loses no row', async (_what, content, types) => {
+])('a file with %s loses no row', async (_what, content, types) => {
   const { entry } = await entryOf(content)
   expect(entry.fields.map(({ type }) => type)).toEqual(types)
   const { lines } = await intake(content)
@@ -301,7 +301,7 @@ test.each<[title: string, content: string | Buffer, refusal: RegExp]>([
 test.each([
   ['birth_date', 'say whether "birth_date" holds dates of birth, since the last one is 2088-01-02'],
   ['due', null],
-])('a date in the future leads to a question in a column of birth dates: %s', async (name, question) => {
+])('a date in the future leads to a question only in a column of birth dates: %s', async (name, question) => {
   const { output } = await entryOf(linesOf(`id,${name}`, 'a,1968-01-02', 'b,2088-01-02'))
   expect(/say whether [^:\n]*/.exec(output)?.[0] ?? null).toBe(question)
 })
@@ -463,7 +463,7 @@ test.each<[title: string, content: string, isHeader: boolean]>([
   ['numbers in order, as in other rows', 'A,1,2,3\nB,4,5,6\nC,7,8,9\n', false],
   ['numbers out of order', 'code,5,9,2\n3,4,5,6\n6,7,8,9\n', false],
   ['a text above texts, beside numbers', 'Ana,1,2\nBia,4,5\nCaio,7,8\n', false],
-])('a first line with %s is a header, or a row', async (_what, content, isHeader) => {
+])('a first line with %s is correctly taken as a header or as a row', async (_what, content, isHeader) => {
   const { output, entry } = await entryOf(content)
   const [line = ''] = content.split('\n')
   const result = await ingested(content)

@@ -35,14 +35,19 @@ test.each<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
   ['city', 'abc', {}, false],
   ['2019', '5', {}, false],
   ['Cidade: "a" #1', 'abc', { title: 'Cidade: "a" #1' }, false],
-])('the header %j has %j', async (header, value, texts, isMeasure) => {
-  const { entry } = await entryOf(linesOf(`n;"${header.replaceAll('"', '""')}"`, `1;${value}`, `2;${value}`))
-  const field = entry.fields[1] as Texts & { name: string }
-  const { title, unit } = field
-  const { measures = [] } = entry as { measures?: string[] }
-  expect({ ...(title !== undefined && { title }), ...(unit !== undefined && { unit }) }).toEqual(texts)
-  expect(measures).toEqual(isMeasure ? [field.name] : [])
-})
+])(
+  'the header %j above the value %j gives the right title, unit and measure',
+  async (header, value, texts, isMeasure) => {
+    const { entry } = await entryOf(
+      linesOf(`n;"${header.replaceAll('"', '""')}"`, `1;${value}`, `2;${value}`),
+    )
+    const field = entry.fields[1] as Texts & { name: string }
+    const { title, unit } = field
+    const { measures = [] } = entry as { measures?: string[] }
+    expect({ ...(title !== undefined && { title }), ...(unit !== undefined && { unit }) }).toEqual(texts)
+    expect(measures).toEqual(isMeasure ? [field.name] : [])
+  },
+)
 
 /** Pairs of a date and a city occur once; a number with a unit, and a name of two rows, identify no row. */
 const paired = [

@@ -133,7 +133,7 @@ testSampled<[title: string, text: string, dialect: object]>([
   expect(await dialectSuggested(text)).toMatchObject(dialect)
 })
 
-test('a government file: encoding, delimiter, decimal comma, dates, null words, codes and types, tried on all rows', async () => {
+test('the suggestion for a government file finds its encoding, delimiter, decimal comma, dates, nulls and types', async () => {
   const rows = Array.from({ length: 200 }, (_, n) => {
     const [day, code] = [String((n % 28) + 1).padStart(2, '0'), String(n).padStart(5, '0')]
     return `"${day}/02/2020";"${code}";"Preço nº ${n} – São Paulo";"${n},5";"${n % 7 === 0 ? '#NULO#' : n}";"${n % 2 === 0 ? 'S' : 'N'}"`
@@ -296,9 +296,12 @@ test.each([
   ['groups beside a decimal comma', 'a;b\n1.234;5,5\n6.789;7,5\n', ['integer', 'decimal']],
   ['groups beside degrees', 'a;latitude\n1.234;-5.5\n6.789;-7.5\n', ['string', 'decimal']],
   ['a fraction beside both', 'a;b;c\n1.234;5,5;5.5\n6.789;7,5;7.5\n', ['string', 'decimal', 'decimal']],
-])('a number with two readings is %s', async (_what, content, types) => {
-  expect((await entryOf(content)).entry.fields.map(({ type }) => type)).toEqual(types)
-})
+])(
+  'a number with two readings gets the type that the other columns suggest: %s',
+  async (_what, content, types) => {
+    expect((await entryOf(content)).entry.fields.map(({ type }) => type)).toEqual(types)
+  },
+)
 
 test.each([
   ['times', 'times\n10:30\n11:20\n', 1],
@@ -308,7 +311,7 @@ test.each([
   ['a currency before a delimiter', 'n €;v\n1 €;2\n3 €;4\n', 2],
   ['a column without a name', 'a||b\n1|x|2\n3|y|4\n', 3],
   ['a table of psql', ' id | name \n----+------\n  1 | Ana\n  2 | Bia B\n', 2],
-])('%s are no separators', async (_what, content, columns) => {
+])('nothing in %s is mistaken for a separator', async (_what, content, columns) => {
   expect((await entryOf(content)).entry.fields).toHaveLength(columns)
 })
 
@@ -339,7 +342,7 @@ describe('lines that are not rows, or late in a file', () => {
       { header_in_file: ['a', 'b\nc', 'a'], header: ['a', 'b_c', 'a_3'] },
       ['a', 'b_c', 'a_3'],
     ],
-  ])('a header with a name %s', async (_what, content, source, names) => {
+  ])('a header with a name %s gets a unique name for each column', async (_what, content, source, names) => {
     const { entry, output } = await entryOf(content)
     expect(entry.source).toEqual(source)
     expect(entry.fields.map(({ name }) => name)).toEqual(names)
@@ -347,7 +350,7 @@ describe('lines that are not rows, or late in a file', () => {
     await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
   })
 
-  test('final lines that are no rows, and years as names', async () => {
+  test('final lines that are no rows are left out, and years in a header become names such as column_3_1960', async () => {
     const content =
       '"Data",\n\n"Country","Code","1960","1961",\n"Aruba","ABW","546","5.5",\n"Africa","AFE","","",\n\n"Source: a, b"\nUpdated 2024\n'
     const { entry, output } = await entryOf(content)

@@ -143,7 +143,7 @@ describe('a source without rows', () => {
     ]
 
   test.each(sampled(empty))(
-    '%s is refused, even at first, until it is accepted',
+    'is refused, even in a first ingest, until it is accepted: %s',
     async (_what, source, files, where) => {
       const shop = await workshop(tinyCatalog({ fields, source }), files)
       const [refused] = await shop.ingest()
@@ -159,7 +159,7 @@ describe('a source without rows', () => {
     },
   )
 
-  test.each(sampled(empty))('%s is published if the catalog allows it', async (_what, source, files) => {
+  test.each(sampled(empty))('is published if the catalog allows it: %s', async (_what, source, files) => {
     const shop = await workshop(tinyCatalog({ fields, source, may_be_empty: true }), files)
     const [outcome] = await shop.ingest()
     expect(outcome).toMatchObject({
@@ -179,7 +179,7 @@ describe('a source without rows', () => {
     expect(await rowsOf(shop)).toBe(10)
   })
 
-  test('differs from one whose rows are all rejected, as the catalog allows, which is published', async () => {
+  test('is refused, whereas a source whose rows are all allowed rejects is published', async () => {
     const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
     const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
     const [outcome] = await shop.ingest()
@@ -336,7 +336,7 @@ describe('a damaged file', () => {
     ['the manifest beside the parts', ['03/manifest.json'], [], 'unchanged', ['01', '02', '03'], 11],
     ['that manifest, gone', [], ['03/manifest.json'], 'unchanged', ['01', '02', '03'], 11],
   ])(
-    '%s is replaced by an ingest, and its snapshot is quarantined until it expires',
+    'is replaced by an ingest, and its snapshot is quarantined until it expires: %s',
     async (_what, flipped, gone, came, whole, before) => {
       const shop = await shopWith(csv(10), csv(11), csv(12))
       for (const name of flipped) await flip(await placeOf(shop, name))

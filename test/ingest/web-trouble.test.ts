@@ -94,7 +94,7 @@ describe('a download that ends right after the header', () => {
     ['no length', endless, noRow],
     ['a length that is longer', cut(csv, header.length), broken],
     ['chunks that are not ended', cut(csv, header.length, { 'transfer-encoding': 'chunked' }), broken],
-  ])('publishes nothing, as announced by %s', async (_what, act, message) => {
+  ])('publishes nothing if the response announces %s', async (_what, act, message) => {
     const shop = await webShop(await startWeb({ [at]: act }))
     await expect(shop.run()).resolves.toBe(message)
     expect(shop.published).toThrow('nothing is published')

@@ -130,7 +130,7 @@ describe('a source that was fetched before', () => {
     expect(web.asked).toEqual(['/base/d/t.csv', '/base/d/t.csv'])
   })
 
-  test('is fetched again if the server reports no change without being asked', async () => {
+  test('is not taken as unchanged if a server answers 304 to an unconditional request', async () => {
     const web = await startWeb({ '/base/d/t.csv': status(304) })
     await expect((await webShop(web)).run()).resolves.toMatch(/^failed: .*http:\/\/web\/base\/d\/t\.csv/)
   })

@@ -273,37 +273,40 @@ describe('several files', () => {
     )
   })
 
-  testAll('damage that is found after some batches leaves no work and no files behind', async () => {
-    const packed = gzipSync(
-      `a,b\n${Array.from({ length: 300_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
-    )
-    // The sum of the whole, next to last, and found wrong when all was unpacked.
-    packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
-    const catalog = declared({ fields: ab })
-    const table = catalog.datasets.get('d')?.tables.get('t')
-    if (table === undefined) throw new Error('no table')
-    const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
-    let running = 0
-    const take = async (): Promise<void> => {
-      running += 1
-      await wait(100)
-      running -= 1
-    }
-    const source = placed(path.join(shop.sources, 'd/t.csv.gz'), 't.csv.gz', packed.length)
-    const reading = readSource([source], {
-      table,
-      progress: silentProgress,
-      limits: { unpackedBytesMax: 1e9 },
-      taker: { folder: shop.sources, bytes: 500_000, take },
-    })
-    await expect(reading).rejects.toThrow(
-      't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
-    )
-    expect(running).toBe(0)
-    const [outcome] = await shop.ingest({ batchBytes: 500_000 })
-    expect(outcome?.status).toBe('failed')
-    await expect(readdir(shop.store.scratchFolder)).resolves.toEqual([])
-  })
+  testAll(
+    'leave no running work and no scratch files behind if damage is found after some batches',
+    async () => {
+      const packed = gzipSync(
+        `a,b\n${Array.from({ length: 300_000 }, (_, row) => `${row},${row}`).join('\n')}\n`,
+      )
+      // The sum of the whole, next to last, and found wrong when all was unpacked.
+      packed.writeUInt8(packed.readUInt8(packed.length - 8) ^ 1, packed.length - 8)
+      const catalog = declared({ fields: ab })
+      const table = catalog.datasets.get('d')?.tables.get('t')
+      if (table === undefined) throw new Error('no table')
+      const shop = await workshop(catalog, { 'd/t.csv.gz': packed })
+      let running = 0
+      const take = async (): Promise<void> => {
+        running += 1
+        await wait(100)
+        running -= 1
+      }
+      const source = placed(path.join(shop.sources, 'd/t.csv.gz'), 't.csv.gz', packed.length)
+      const reading = readSource([source], {
+        table,
+        progress: silentProgress,
+        limits: { unpackedBytesMax: 1e9 },
+        taker: { folder: shop.sources, bytes: 500_000, take },
+      })
+      await expect(reading).rejects.toThrow(
+        't.csv.gz is damaged or cut off (incorrect data check): fetch it again',
+      )
+      expect(running).toBe(0)
+      const [outcome] = await shop.ingest({ batchBytes: 500_000 })
+      expect(outcome?.status).toBe('failed')
+      await expect(readdir(shop.store.scratchFolder)).resolves.toEqual([])
+    },
+  )
 
   test('a file that is cast in batches has every row in its place, and rejects by their lines', async () => {
     const text = Array.from({ length: 60_000 }, (_, row) => {
@@ -333,14 +336,14 @@ describe('several files', () => {
     ['the last one named', ['d/1.csv', 'd/2.csv']],
     ['the first one named', ['d/2.csv', 'd/1.csv']],
     ['all of a pattern', ['d/1.csv', 'd/x*.csv']],
-  ])('a missing file is not left out without a message: %s', async (_what, files) => {
+  ])('fail with a message if one of the files is missing: %s', async (_what, files) => {
     const shop = await workshop(declared({ fields: ab, source: { files } }), { 'd/1.csv': 'a,b\nx,1\n' })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error(`expected a failure, got ${String(outcome?.status)}`)
     expect(outcomeLines(outcome)[0]).toMatch(/missing|there is no/)
   })
 
-  test('headers that differ only in the place of a line feed', async () => {
+  test('are refused if their headers differ only in the place of a line feed', async () => {
     const came = await whatCame(
       { fields: ['a:string', 'b:string'], source: { files: 'd/*.csv', rename: { 'p\nq': 'a', r: 'b' } } },
       { 'd/1.csv': '"p\nq",r\nx,1\n', 'd/2.csv': 'p,"q\nr"\ny,2\n' },

@@ -60,7 +60,7 @@ test.each([
   expect([limit.running, limit.waiting]).toEqual([0, 0])
 })
 
-test('work waits no longer than the timeout, and no longer queue forms than allowed', async () => {
+test('work waits at most until its timeout, and the queue never exceeds its maximum length', async () => {
   const limit = new ConcurrencyLimit({ max: 1, queueTimeoutMs: 50, queueLengthMax: 2 }, 'exports')
   const first = begun(limit, 'a')
   const waiting = [begun(limit, 'a'), begun(limit, 'a')]

@@ -62,7 +62,7 @@ describe('the size of the cache', () => {
   })
 })
 
-test('counts hits and misses once a request', () => {
+test('the response cache counts one hit or one miss per request', () => {
   const cache = new ResponseCache(10_000)
   cache.keep('a', body(10))
   cache.get('a')

@@ -83,7 +83,7 @@ test('work that started for a cancelled request stops', async () => {
   expect([begun.length, begun[0]?.signal().aborted, flights.has('key')]).toEqual([1, true, false])
 })
 
-test('work that ends at once checks no signal', async () => {
+test('work that ends at once never asks for the abort signal of its request', async () => {
   const flights = new SingleFlight<string>()
   let signals = 0
   const signal = (): AbortSignal => {
@@ -95,7 +95,7 @@ test('work that ends at once checks no signal', async () => {
   expect(signals).toBe(0)
 })
 
-test('a refusal of the first request is not that of the others: they start anew', async () => {
+test('if only the first request is refused, the other requests start the work anew', async () => {
   const [flights, { begun, work }] = [new SingleFlight<string>(), workshopOf()]
   const [first, second] = [1, 2].map(() => flights.join('key', unstopped, work))
   begun[0]?.fail(new ClientOnlyError('over the quota'))

@@ -107,7 +107,7 @@ test('a table is described with exactly its parameters', async () => {
   }
 })
 
-test('examples find rows: each link, and all examples of parameters together', async () => {
+test('every example link finds rows, and all example parameters together are a valid query', async () => {
   let links = 0
   for (const table of allTables(service.catalog)) {
     const at = `/api/v1/dataset/${tableId(table)}/`
@@ -187,7 +187,7 @@ describe('names of fields that are no plain words', () => {
 })
 
 testAll(
-  'tables are divided among several documents if there are many, and each has one of its own',
+  'if there are many tables, the main document refers to further documents that describe them',
   async () => {
     const tables = Array.from({ length: 40 }, (_, n) => ({
       name: `t${n}`,

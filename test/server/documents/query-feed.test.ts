@@ -88,7 +88,7 @@ test('an entry leads to the differing rows and to the page of the query, and has
   expect(new Set(entryIds).size).toBe(entryIds.length)
 })
 
-test('feeds of a table name the hub, which does not know those of queries', async () => {
+test('the feed of a whole table names the hub, and the feed of a query names none', async () => {
   const hub = '<link rel="hub" href="https://hub.example.org/"/>'
   const feeds = await Promise.all(['', '?city=Ita'].map(async (query) => (await get(query)).body.toString()))
   expect(feeds.map((feed) => feed.includes(hub))).toEqual([true, false])

@@ -185,7 +185,7 @@ async function typeOf(accept: string, query = ''): Promise<unknown> {
   return (await asked.responseType('blob')).headers['content-type']
 }
 
-describe('the same rows', () => {
+describe('formats of rows', () => {
   test.each(
     sampled(
       [
@@ -198,7 +198,7 @@ describe('the same rows', () => {
       ],
       2,
     ),
-  )('%s, in every format and in the export', async (_what, query) => {
+  )('the same rows come in every format and in the export: %s', async (_what, query) => {
     const page = `${address}?page_size=700&${query}`
     const json = fromJson(
       (await get(page)).body

@@ -65,7 +65,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     ['another order', 'b=true&ordering=-b&', even],
     ['no row', 's=nothing&', []],
     ['some fields', 'fields=n&b=true&', even],
-  ])('a page of %s', async (_what, query, due) => {
+  ])('are read back unchanged from a page of %s', async (_what, query, due) => {
     const { status, body, headers } = await get(`data/?${query}page_size=300&format=${name}`)
     expect([status, headers['content-type'], await read(body)]).toEqual([200, format.contentType, due])
   })

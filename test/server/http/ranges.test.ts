@@ -72,7 +72,7 @@ describe.each([
   })
 })
 
-test('has no ranges of compressed bytes', async () => {
+test('a range of a compressed answer is ignored, and the complete answer is sent', async () => {
   const answer = await rawGet(service.app, `${table}data/?page_size=700`, {
     Range: 'bytes=0-9',
     'Accept-Encoding': 'gzip, identity;q=0',
@@ -80,7 +80,7 @@ test('has no ranges of compressed bytes', async () => {
   expect([answer.status, answer.headers['content-encoding']]).toEqual([200, 'gzip'])
 })
 
-test('is an export that is built once for all of its ranges', async () => {
+test('an export is built once for all of its ranges', async () => {
   const server = await serve(shop)
   const address = `${table}export/?s=Salvador&format=csv`
   const { headers } = await request(server.app).head(address).set(plain)
@@ -101,7 +101,7 @@ test('is an export that is built once for all of its ranges', async () => {
   await server.close()
 })
 
-test('comes without a length if it is too large for the cache', async () => {
+test('an export too large for the cache comes without a length and without ranges', async () => {
   const server = await serve(shop, { finishedBytesMax: 1000 })
   const address = `${table}export/?s=Rio&format=csv`
   const head = await request(server.app).head(address).set(plain)

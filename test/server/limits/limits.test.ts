@@ -100,7 +100,7 @@ describe('the limits of the catalog', () => {
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
   })
 
-  test('count both families together, and a forged client address does not help', async () => {
+  test('count both families together, and a forged client address does not evade them', async () => {
     const { app } = await serve(shop, { rateLimits: true })
     const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
     const answers = [
@@ -227,20 +227,23 @@ describe('the cost of a request', () => {
     ['no range', { 'If-None-Match': '', Range: 'foo=0-0' }, 200, 3],
     ['ranges', { 'If-None-Match': '', Range: 'bytes=0-0,9-9' }, 200, 3],
     ['ranges that are one', { 'If-None-Match': '', Range: 'bytes=0-5,6-9' }, 206, 1],
-  ])('of a file is one per 4 MB that are sent: %s', async (_what, headers, status, pieces) => {
-    const catalog: Catalog = { ...files.catalog, limits: none }
-    const { app } = await serve({ ...files, catalog }, { rateLimits: true })
-    const { headers: redirectHeaders } = await request(app).get('/files/d/t.csv.gz').expect(302)
-    const address = new URL(String(redirectHeaders['location']), 'http://localhost/files/d/').pathname
-    const { headers: head } = await request(app).head(address).expect(200)
-    const before = shareIn(head)
-    const answer = await request(app)
-      .get(address)
-      .set({ 'If-None-Match': String(head['etag']), ...headers })
-      .expect(status)
-    const after = status === 304 ? before : shareIn(answer.headers)
-    expect(Math.ceil((before - after) / 20)).toBe(pieces)
-  })
+  ])(
+    'for a file is one unit of the budget per 4 MB that are sent: %s',
+    async (_what, headers, status, pieces) => {
+      const catalog: Catalog = { ...files.catalog, limits: none }
+      const { app } = await serve({ ...files, catalog }, { rateLimits: true })
+      const { headers: redirectHeaders } = await request(app).get('/files/d/t.csv.gz').expect(302)
+      const address = new URL(String(redirectHeaders['location']), 'http://localhost/files/d/').pathname
+      const { headers: head } = await request(app).head(address).expect(200)
+      const before = shareIn(head)
+      const answer = await request(app)
+        .get(address)
+        .set({ 'If-None-Match': String(head['etag']), ...headers })
+        .expect(status)
+      const after = status === 304 ? before : shareIn(answer.headers)
+      expect(Math.ceil((before - after) / 20)).toBe(pieces)
+    },
+  )
 
   testAll('for rows is the same on an HTML page as in the API', async () => {
     const wide = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'], filters: [], search: [] })
@@ -297,7 +300,7 @@ describe('the cost of a request', () => {
   })
 })
 
-test('of documents and pages is the time to build them, and nothing if they are cached', async () => {
+test('the cost of documents and pages is the time to build them, and nothing if they are cached', async () => {
   const [dataset] = [...shop.catalog.datasets.values()] as [Dataset]
   const datasets = new Map(
     Array.from({ length: isQuick ? 50 : 200 }, (_, n) => [`d${n}`, { ...dataset, slug: `d${n}` }] as const),
@@ -364,7 +367,7 @@ test('a share of all of the machine means no limit', async () => {
   expect(headers['ratelimit-policy']).toBe('"rows-1m"; q=5; w=60')
 })
 
-test('without limits no headers state them', async () => {
+test('a service without limits sends no headers about limits', async () => {
   const { app } = await serve(shop)
   const { headers } = await request(app).get(rows).expect(200)
   expect(headers['ratelimit']).toBeUndefined()

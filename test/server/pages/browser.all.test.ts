@@ -353,7 +353,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   }, 60_000)
 
-  test('SQL without JavaScript is a sentence, and no useless form', async () => {
+  test('without JavaScript, the SQL page shows a sentence instead of its form', async () => {
     const context = await browser().newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
     await page.goto(`${at.base}/en/dataset/covid19/caso/sql/?state=SP`)

@@ -85,7 +85,7 @@ test.each([
   expect(downloads).toContain(`http://localhost:8000/files/d/t/${ids[1]}/changes.parquet`)
 })
 
-test('the counts lead to the rows of one kind, and versions to their own changes', async () => {
+test('the count of each kind of change links to its rows, and each version links to its own changes', async () => {
   const { links } = await page('/en/dataset/d/t/changes/')
   const removed = links.find((link) => link.includes('_change=removed')) ?? ''
   const { text, links: chosenLinks } = await page(
@@ -118,7 +118,7 @@ test('a page of a chosen version names it and leads to the current one', async (
   expect(text).not.toContain('The current version')
 })
 
-test('without a key, a row that changed is removed and added', async () => {
+test('in a table without a key, a changed row is shown as one row removed and one row added', async () => {
   const { text } = await page('/en/dataset/d/keyless/changes/')
   expect(text).toContain('2 rows added 2 rows removed This table has no key')
 })
@@ -139,7 +139,7 @@ test('without a key, versions of a row show what differs, where a long text begi
   ])
 })
 
-test('versions of a text that differ in line breaks alone show them and say so', async () => {
+test('two versions of a text that differ only in line breaks show the line breaks, with a note', async () => {
   const markup = await markupOf('spaces')
   expect(markedIn(markup).toSorted()).toEqual([String.raw`del a\r\nb`, String.raw`ins a\nb`])
   expect(textIn(markup)).toContain('only spaces or line breaks differ')
@@ -161,7 +161,7 @@ test('a table without an earlier version says so', async () => {
   ])
 })
 
-test('a version that has expired is a page that says so', async () => {
+test('the changes since an expired version are answered with 410', async () => {
   const { status } = await page('/en/dataset/d/t/changes/?since=20200101T000000Z-000000000000')
   expect(status).toBe(410)
 })

@@ -123,7 +123,7 @@ test('averages are rounded on pages, and have all digits in the API', async () =
   expect(results[0]?.n__avg).toBeCloseTo(8 / 3, 6)
 })
 
-test('two periods are bars, and values of bars and averages have one form', async () => {
+test('two periods are drawn as bars, and their sums and averages are rounded in the same way', async () => {
   const fields = ['year:integer', 'money:decimal:14:2', 'rate:float'].map(fieldOf)
   const table = { name: 't', order: ['year'], time: 'year', measures: ['money'], fields }
   const shop = await workshop(catalogAround([table]), {
@@ -142,7 +142,7 @@ test('two periods are bars, and values of bars and averages have one form', asyn
   expect(await textsOf('money__avg')).toEqual(expect.arrayContaining(['1.23B', '5.34']))
 })
 
-test('a line leads over no gap in the data, and one time alone is a bar', async () => {
+test('a line breaks at a gap in the data, and a single time is drawn without a line', async () => {
   const table = {
     name: 't',
     order: ['day'],
@@ -190,7 +190,7 @@ test('a wrong date far from all others is named, not drawn', async () => {
 const heights = (path: string): number[] =>
   [...path.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y))
 
-test('numbers of years are drawn in their order, as a line and in small', async () => {
+test('years that are numbers are drawn in order, in the chart and in the small chart of the home page', async () => {
   const table = {
     name: 't',
     order: ['year'],

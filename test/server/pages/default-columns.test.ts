@@ -103,7 +103,7 @@ test('printed code and downloads have all columns with their types', async () =>
   expect(body.toString().split('\n')[0]).toBe('id,name,amount,day,code')
 })
 
-test('the API tab has code for the version of the page, and says if it is no longer kept', async () => {
+test('the API tab has code for the snapshot of the page, and is a 410 if that snapshot is no longer kept', async () => {
   const [, tab = ''] =
     /href="([^"]*\/api\/[^"]*)"/.exec(await pageAt('/en/dataset/d/t/?snapshot=current')) ?? []
   const [, id = ''] = /row\/1\/\?snapshot=([\w-]+)/.exec(await pageAt('/en/dataset/d/t/')) ?? []

@@ -51,7 +51,7 @@ test.each([
   expect(home).toContain(`<link rel="icon" type="${type}" href="${source}" />`)
 })
 
-test('another logo has another address, and the server reloads the catalog', async () => {
+test('a changed logo has a new address and changes the version of the catalog, so the server reloads it', async () => {
   const portal = await portalWith('logo: logo.svg', { 'logo.svg': svg })
   const addressOf = async (): Promise<string> =>
     /<img src="([^"]*)"/.exec(await page(await served(portal), '/en/'))?.[1] ?? ''
@@ -86,7 +86,7 @@ test.each<[fault: string, keys: string, files: Record<string, Uint8Array>, messa
     {},
     'catalog.yaml:4:7: "logo" is "logo.jpg", and must be an SVG or PNG file, such as logo.svg',
   ],
-])('%s is an error that says what to do', async (_fault, keys, files, message) => {
+])('as the logo, %s is an error that says what to do', async (_fault, keys, files, message) => {
   const { file } = await portalWith(keys, files)
   const error: unknown = await loadCatalog(file).catch((reason: unknown) => reason)
   expect(error instanceof Error && error.message.replaceAll(path.dirname(file), 'FOLDER')).toContain(message)

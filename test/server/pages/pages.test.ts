@@ -204,10 +204,13 @@ describe.each(languages)('a table in %s', (language) => {
     [1, 200, 1],
     [200, 200, 200],
     [201, 400, 0],
-  ])('of %i rows answers %i, since too many would delay others', async (size, status, shown) => {
-    const got = await get(`${page}?page_size=${size}`)
-    expect([got.status, got.text.match(/<th scope="row">/g)?.length ?? 0]).toEqual([status, shown])
-  })
+  ])(
+    'a page of %i rows is answered with %i, since longer pages would delay other clients',
+    async (size, status, shown) => {
+      const got = await get(`${page}?page_size=${size}`)
+      expect([got.status, got.text.match(/<th scope="row">/g)?.length ?? 0]).toEqual([status, shown])
+    },
+  )
 
   test('an invalid query is explained', async () => {
     expect((await get(`${page}?n__gte=1`)).status).toBe(400)

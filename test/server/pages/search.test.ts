@@ -280,7 +280,7 @@ describe('a search for towns of one name', () => {
     ['jaú', ['/en/dataset/d/t/?city=Ja%C3%BA']],
     // A party is the same in all states.
     ['red', ['/en/dataset/d/t/?party=Red']],
-  ])('%s leads to the rows of each', async (text, due) => {
+  ])('the text %s leads to the rows of each value that it names', async (text, due) => {
     const { links, text: shown } = await search(service, text)
     expect(links.filter((link) => link.includes('?'))).toEqual(due)
     expect(shown.includes('city: Bom Jesus (Piauí)')).toBe(due.length > 1)

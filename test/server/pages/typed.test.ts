@@ -241,7 +241,7 @@ test.each([
   expect([status, cellsOf(markup).map(([id]) => id)]).toEqual([200, ids])
 })
 
-test('a decimal of many digits is shown without final zeros, and a condition keeps its own', async () => {
+test('a decimal is shown without final zeros after the point, and a condition with 100 is shown as 100', async () => {
   const { markup } = await page('/en/dataset/d/t/?share__gte=100')
   expect(cellsOf(markup).map((cells) => cells.at(-2))).toEqual(['100'])
   expect(textIn(markup)).toContain('share is 100 or greater')

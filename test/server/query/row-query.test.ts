@@ -163,7 +163,7 @@ describe('the normal form', () => {
   })
 })
 
-describe('refused queries', () => {
+describe('faults of queries', () => {
   test.each<[query: string, parameter: string, says: RegExp]>([
     ['city=a&city=b', 'city', /appears twice/],
     ['city=a&city__eq=a', 'city__eq', /repeats a condition/],
@@ -199,7 +199,7 @@ describe('refused queries', () => {
     expect(faults.map(({ parameter }) => parameter)).toEqual(['n', 'day', 'page_size'])
   })
 
-  test.each(['0', '-1', '1.5', 'x', '9999999999999999'])('the page %s is accepted', (page) => {
+  test.each(['0', '-1', '1.5', 'x', '9999999999999999'])('the page %s is refused', (page) => {
     expect(() => read(`page=${page}`)).toThrow(InvalidPage)
   })
 
@@ -208,11 +208,11 @@ describe('refused queries', () => {
     ['007', 7],
     ['%2B2', 2],
     ['last', 'last'],
-  ])('the page %s is refused', (text, page) => {
+  ])('the page %s is accepted', (text, page) => {
     expect(read(`page=${text}`).page).toBe(page)
   })
 
-  test('a broken escape, and parameters too long for a link', () => {
+  test('a broken escape and parameters too long for a link are refused', () => {
     expect(() => read('city=%')).toThrow(MalformedQuery)
     expect(() =>
       read(`city=${encodeURIComponent('é'.repeat(900))}&city__ne=${encodeURIComponent('é'.repeat(500))}`),

@@ -159,7 +159,7 @@ describe('a part of a file', () => {
   })
 })
 
-test('is a 304 for a client that has the file', async () => {
+test('a request of a client that already has the file is answered with 304', async () => {
   const { etag = '' } = (await get(`${base}/t.csv.gz`)).headers
   const { status, body } = await get(`${base}/t.csv.gz`, { 'if-none-match': etag })
   expect([status, body.length]).toEqual([304, 0])

@@ -183,7 +183,7 @@ test('a table describes its fields and possible queries', async () => {
   expect(examples.length).toBeGreaterThan(3)
 })
 
-test('both families describe it, with an ETag', async () => {
+test('both families of addresses describe a table, with an ETag', async () => {
   const { headers, body } = await request(service.app).get('/api/dataset/d/t').expect(200)
   expect((body as { data_url: string }).data_url).toBe('http://localhost:8000/api/dataset/d/t/data')
   await request(service.app).get('/api/dataset/d/t').set('If-None-Match', String(headers['etag'])).expect(304)

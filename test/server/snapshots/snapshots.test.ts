@@ -345,7 +345,7 @@ describe('old snapshots', () => {
     expect(await after(6, 60)).toEqual([fourth, expect.any(String)])
   })
 
-  test('are no longer offered, and a server writes nothing', async () => {
+  test('are no longer served after their grace, but the server does not delete their files', async () => {
     const { shop, ids } = await shopOf([1, 2, 3, 4])
     const service = await serve(shop, { snapshotsKept: 2, snapshotGraceMs: 0 })
     expect((await json(service, `${rows}?snapshot=${ids[1]}`)).status).toBe(410)

@@ -206,7 +206,7 @@ test.each(refused)('%s is refused', async (query, messages) => {
   expect([status, errors.map(({ message }) => message)]).toEqual([400, messages])
 })
 
-test('a field with the name of a measure is a field', async () => {
+test('a name that both a field and a measure have means the field', async () => {
   const fields = ['rows:integer', 'n:integer', 'n__sum:integer'].map(fieldOf)
   const odd = await workshop(
     catalogAround([{ name: 't', order: ['n asc'], filters: ['rows', 'n__sum'], fields }]),
@@ -345,7 +345,7 @@ test('an operand without rows gives a hint', async () => {
   expect(headers['acervo-hint']).toBe('state: "sp" is not a value; nearest "SP"; try state__iexact')
 })
 
-test('counts of codes need no statement, and the next page no second one', async () => {
+test('counts of coded values need no statement, and further pages of groups need no further statement', async () => {
   const { app, scans } = await serve(shop)
   await textAt(app, `${address}?group=state&day__month=2020-06`)
   expect(scans.statements).toBe(0)

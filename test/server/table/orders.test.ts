@@ -105,30 +105,33 @@ const filters: readonly (readonly [string, (cells: Cells) => boolean])[] = [
 ]
 
 describe.each(orders)('in the order %s', (ordering, keys) => {
-  test.each(sampled(filters, 3))('with %s', async (filter, isRight) => {
-    const due = ordered(rowCells.filter(isRight), keys)
-    const { app, seen } = await serving()
-    // First ask in the order of the table: what the server keeps of it must not answer for the other order.
-    const asLying = await getPage(app, `${address}?page_size=50&${filter}`)
-    expect(asLying.results.map(({ n }) => n)).toEqual(
-      rowCells
-        .filter(isRight)
-        .slice(0, 50)
-        .map(({ n }) => n),
-    )
-    const last = Math.max(1, Math.ceil(due.length / 50))
-    for (const page of new Set([1, Math.ceil(last / 2), last])) {
-      const orderedPage = await getPage(
-        app,
-        `${address}?ordering=${ordering}&page_size=50&page=${page}&${filter}`,
+  test.each(sampled(filters, 3))(
+    'the pages of the filter "%s" have the expected rows without a scan of the parts',
+    async (filter, isRight) => {
+      const due = ordered(rowCells.filter(isRight), keys)
+      const { app, seen } = await serving()
+      // First ask in the order of the table: what the server keeps of it must not answer for the other order.
+      const asLying = await getPage(app, `${address}?page_size=50&${filter}`)
+      expect(asLying.results.map(({ n }) => n)).toEqual(
+        rowCells
+          .filter(isRight)
+          .slice(0, 50)
+          .map(({ n }) => n),
       )
-      expect(orderedPage.count).toBe(due.length)
-      expect(orderedPage.results.map(({ n }) => n)).toEqual(
-        due.slice((page - 1) * 50, page * 50).map(({ n }) => n),
-      )
-    }
-    expect(seen()).toEqual([])
-  })
+      const last = Math.max(1, Math.ceil(due.length / 50))
+      for (const page of new Set([1, Math.ceil(last / 2), last])) {
+        const orderedPage = await getPage(
+          app,
+          `${address}?ordering=${ordering}&page_size=50&page=${page}&${filter}`,
+        )
+        expect(orderedPage.count).toBe(due.length)
+        expect(orderedPage.results.map(({ n }) => n)).toEqual(
+          due.slice((page - 1) * 50, page * 50).map(({ n }) => n),
+        )
+      }
+      expect(seen()).toEqual([])
+    },
+  )
 })
 
 testAll('values that are long in total get no codes', async () => {

@@ -186,7 +186,7 @@ describe('a refresh', () => {
     await readers
   })
 
-  test('that fails keeps the old snapshot, and the date of its detail', async () => {
+  test('that fails keeps the old snapshot and its import date', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {
       'd/t.csv': csv('old', 3),
     })
