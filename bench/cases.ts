@@ -35,7 +35,7 @@ export interface Bench {
   readonly share: number
 }
 
-/** At least a few, so that each figure is one of something. */
+/** So that no figure rests on only a few requests. */
 export const requestsOf = ({ share }: Bench, usual: number): number => Math.max(20, Math.round(share * usual))
 
 const base = '/api/v1/dataset/bench'
@@ -226,7 +226,7 @@ export async function depth(bench: Bench): Promise<Line[]> {
   ]
 }
 
-/** A page for people against the JSON of the same rows, both live, with no cache at all. */
+/** An HTML page against the JSON of the same rows, both live, with no cache at all. */
 export async function peoplesPages(bench: Bench): Promise<Line[]> {
   const service = await startService({ ...bench.environment, ...noCaches })
   const [shown, json]: [number[], number[]] = [[], []]

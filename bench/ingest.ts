@@ -85,7 +85,7 @@ async function ingestSeconds(
   return { seconds: (performance.now() - began) / 1000, rssMaxMb }
 }
 
-/** The highest so far, as Linux keeps it; 0 where there is none to read. */
+/** Highest resident memory so far, by Linux; 0 if it cannot be read. */
 async function rssMaxOf(pid: number | undefined): Promise<number> {
   const status = await readFile(`/proc/${pid ?? 0}/status`, 'utf8').catch(() => '')
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024

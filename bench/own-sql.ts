@@ -10,7 +10,7 @@ import { jsonFormat } from '../server/formats/json.ts'
 
 /**
  * Measures the SQL of a page alone, through node-api: random pages of TABLE with ROWS rows, STATEMENTS times,
- * one thread a query. Sends the CPU time of one, in ms, over IPC.
+ * one thread a query. Sends the CPU time of one query, in ms, over IPC.
  */
 const { CATALOG = '', WAREHOUSE = '', TABLE = 'large', ROWS = '100', STATEMENTS = '300' } = process.env
 const [rows, statements] = [Number(ROWS), Number(STATEMENTS)]
@@ -31,7 +31,7 @@ const database = await Database.open({
 })
 const connection = await database.connect()
 await database.lock()
-// A page needs only its bytes, in order.
+// Placeholders replace lengths and row numbers, which a page does not need.
 const fields = table.fields.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 const sql = `select encode(string_agg(line, ',' order by position)), encode('0'), encode('0')
   from (select part.file_row_number as position, ${jsonFormat.line(fields)} as line

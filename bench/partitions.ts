@@ -107,7 +107,7 @@ const stepsOf = ({ steps }: Ingested): string =>
 
 const bytesOf = (manifest: Manifest): string[] =>
   filesOf(manifest)
-    // A first ingest has no changes, and reports have times.
+    // Without changes, which a first ingest lacks, and reports, which have times.
     .filter(({ file }) => file !== fileNames.report && file !== fileNames.changes(null))
     .map(({ file, sha256 }) => `${file} ${sha256}`)
     .toSorted()

@@ -80,7 +80,7 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
   const large = await tableSql(bench, 'large')
   const people = await tableSql(bench, 'people')
   const rows = (await get(service, 'large/data/?page_size=1')).count
-  // Footers are read once.
+  // Warm-up: footers are read only once.
   await db.rows(`select count(*) from ${large} where state = $1`, ['AC'])
   await get(service, 'large/data/?state=AC&page_size=100')
   const cold: number[] = []

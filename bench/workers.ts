@@ -21,7 +21,7 @@ export async function twoWorkers(bench: Bench): Promise<Line[]> {
   for (let round = 0; round < bench.rounds; round += 1) {
     for (const workers of [1, 2]) {
       const service = await startService({ ...bench.environment, WORKERS: String(workers) })
-      // Both serve by then.
+      // Warm-up, until both workers serve.
       await wrk(service.port, bench.share < 1 ? 1 : 3)
       rates[workers]?.push(await wrk(service.port, Math.ceil(bench.seconds)))
       await service.stop()

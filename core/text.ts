@@ -96,7 +96,7 @@ export function wildcard(pattern: string): (text: string) => boolean {
   }
 }
 
-/** Tests file names like `wildcard`; only a pattern with a dot matches hidden files. */
+/** Tests file names like `wildcard`; only a pattern that starts with a dot matches hidden files. */
 export function fileWildcard(pattern: string): (name: string) => boolean {
   const fits = wildcard(pattern)
   return (name) => fits(name) && (pattern.startsWith('.') || !name.startsWith('.'))

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { ended, freePort, startProgram, type Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
-/** Django REST framework over PostgreSQL: one process of gunicorn, its connections kept. */
+/** Django REST framework over PostgreSQL: one process of gunicorn, its database connections kept open. */
 export async function drf({ folder, file, fields, bin, rows }: Source): Promise<Peer> {
   const python = path.join(bin, 'python')
   const database = spawn(python, ['bench/peers/drf.py', 'database', path.join(folder, 'postgresql')], {

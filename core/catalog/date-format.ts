@@ -29,7 +29,7 @@ const months: readonly (readonly [short: readonly string[], long: readonly strin
   return [short.split(' '), long.split(' ')]
 })
 
-/** Months from 1, by the words of a format that names them. */
+/** Months (from 1) that a name may mean, by the word of the format. */
 export function monthsOf(
   name: string,
 ): readonly { readonly word: 'mmm' | 'mmmm'; readonly number: number }[] {

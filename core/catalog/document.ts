@@ -27,7 +27,6 @@ export interface PlacedDocument {
   readonly readable: boolean
   /** Position of a value, or of its key; of the nearest parent if the value is missing. */
   readonly placeOf: (path: Path, ofKey?: boolean) => LineAndColumn
-  /** The value as written; undefined if there is none. */
   readonly writtenAt: (path: Path) => WrittenValue | undefined
 }
 

@@ -132,7 +132,6 @@ export function buildTable(definition: TableDefinition) {
       return { field, direction: key !== field && key.endsWith(' desc') ? 'desc' : 'asc' }
     }),
     filters: definition.filters ?? names,
-    /** Indexes of values and of words that the catalog requests. */
     indexes: { values: definition.filters ?? [], words: definition.search !== null },
     search: definition.search ?? textFields,
     hasRowStore: definition.packed ?? fields.length <= rowStoreFieldsMax,

@@ -7,7 +7,7 @@ import { quotedText } from '../sql.ts'
 
 type Release = () => Promise<void>
 
-/** Absolute paths locked by this process, which a system lock does not exclude. */
+/** Absolute paths locked by this process, since a system lock excludes only other processes. */
 const heldPaths = new Set<string>()
 
 /**

@@ -61,7 +61,6 @@ export function earlierSql(name: string, compared: ComparedForm): string {
   return `case when ${isChanged} then ${quotedName(old(name))} else ${quotedName(name)} end`
 }
 
-/** SQL: earlier or later states of the rows in a file of changes. */
 export function statesSql({ file, ...compared }: ChangesFile, state: 'old' | 'new'): string {
   const { kindColumn } = changeColumns(compared.fields)
   const columns = compared.fields.map((name) =>

@@ -56,7 +56,6 @@ export const fileNames = {
   dictionary: 'dictionary.index',
   /** See `format/codes.ts`. */
   codes: 'codes.bin',
-  /** Rows of a part, as they are sent: see `format/row-store.ts`. */
   rowStore: (part: number): string => `rows-${digits(part)}.bin`,
   orderPositions: (order: number): string => `order-${digits(order)}.bin`,
   orderCodes: (order: number): string => `order-${digits(order)}-codes.bin`,

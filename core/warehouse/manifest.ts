@@ -70,7 +70,7 @@ const partitionShape = z.object({
   value: z.string().nullable(),
   rows: z.int().min(1),
   sources: z.array(positions),
-  /** Records without `rejectedRows`. */
+  /** Records, not counting `rejectedRows`. */
   records: positions,
   rejectedRows: positions,
   textBytes: positions,

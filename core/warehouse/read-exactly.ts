@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs'
 
-/** Returns null if the file ends before. */
+/** Returns null if the file ends before the range. */
 export function readExactly(descriptor: number, start: number, length: number): Buffer | null {
   const bytes = Buffer.allocUnsafe(length)
   for (let filled = 0; filled < length;) {

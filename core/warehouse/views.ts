@@ -106,7 +106,7 @@ async function writeView(db: Connection, published: PublishedTable, base: string
   await commentFields(db, name, table.fields)
 }
 
-/** Each comment copies DuckDB's data about all columns. */
+/** For each comment, DuckDB copies its data about all columns. */
 const commentedFieldsMax = 500
 
 async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {

@@ -41,7 +41,7 @@ export function copiesOf(
 }
 
 /**
- * Refuses a file that another table has at its default path, as when `add` is repeated. Several files are not
+ * Refuses a file equal to one at the default path of another table, as when `add` is repeated. Several files are not
  * compared: a table has them in a folder.
  * @throws StartError
  */

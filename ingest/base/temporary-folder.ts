@@ -11,7 +11,7 @@ export class TemporaryFolder {
   readonly path: string
 
   private constructor(start: string) {
-    // Before the folder is there, and at once, so that no signal comes between.
+    // Before the folder exists, and synchronously, so that no signal leaves it behind.
     for (const signal of Object.keys(signals)) process.on(signal, this.#end)
     this.path = mkdtempSync(start)
   }

@@ -32,9 +32,9 @@ export interface CheckedTable {
   readonly rejected_rows: number
   readonly rejects: readonly (Reject & { readonly file: string })[]
   readonly reject_count: number
-  /** Null if the table is published or unchanged. */
+  /** Null unless the check of the table failed. */
   readonly problem: string | null
-  /** Null if there are none, or the problem says it. */
+  /** Null if there is none, or the problem says it. */
   readonly remedy: string | null
   readonly warnings: readonly string[]
 }

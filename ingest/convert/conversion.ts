@@ -52,7 +52,7 @@ export interface Conversion {
   readonly scratch: string
   /** Fields of a file in another order, besides `position`; undefined for all. */
   readonly fieldIndexes?: ReadonlySet<number>
-  /** Parts with all rows, if not all were sorted here; else null. */
+  /** Parts with all rows, if some were reused instead of sorted; else null. */
   readonly parts: readonly RowsOfPart[] | null
 }
 

@@ -18,7 +18,7 @@ function optionsOf(conversion: Conversion, codec: 'lz4_raw' | 'zstd', groupRows:
   return `format parquet, codec ${codec}, row_group_size ${groupRows}, string_dictionary_page_size_limit ${page}`
 }
 
-/** Every query of a file reads its metadata. */
+/** Limits the metadata, which every query of a file reads. */
 const titledFieldsMax = 500
 
 function titlesJson({ fields }: Conversion): string {

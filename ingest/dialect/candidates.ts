@@ -71,7 +71,7 @@ function candidatesIn(
   return candidates
 }
 
-/** Skipped lines may precede a header if none has as many values and several filled cells. */
+/** Skipped lines may precede a header if none has as many values as the header, several of them filled. */
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
   // Otherwise the last line of any file would pass as a header without rows.
   if (rows === 0) return false
@@ -125,7 +125,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
     // Skip few lines: below a skipped header, decimal commas could look like delimiters.
     -candidate.skipLines,
     rank,
-    // Delimiters that all fit differ in how many columns they give.
+    // If several delimiters fit, the one with the most columns is best.
     candidate.firstLine.length,
   ]
   const [best] = ranked.toSorted((left, right) => compareKeys(keys(right), keys(left)))
@@ -151,7 +151,7 @@ const commentMark = '#'
 
 /**
  * Treats lines that start with `#` as comments. One with the names of the columns becomes `commentedHeader`.
- * Null if there are none, or any other may be a row.
+ * Null if there are no comments, or another one may be a row.
  */
 function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')

@@ -24,7 +24,7 @@ export class EncodingWitness {
   /** NUL bytes at even and at odd positions. */
   readonly #nuls: [number, number] = [0, 0]
   #bytes = 0
-  /** Each byte is a character. */
+  /** Words in Latin-1, where each byte is one character. */
   readonly #words = new Set<string>()
   #start = Buffer.alloc(0)
   #waiting = Buffer.alloc(0)

@@ -29,7 +29,7 @@ const cyrillic = [
 type OddBetween = (before: string, after: string) => boolean
 
 const besideAscii: OddBetween = (before, after) => /[a-z]/i.test(before + after)
-/** Languages of the west have no three such letters in sequence. */
+/** Languages of the west have no three letters beyond ASCII in sequence. */
 const amidOthers: OddBetween = (before, after) => before > '\x7f' && after > '\x7f'
 const nowhere: OddBetween = () => false
 

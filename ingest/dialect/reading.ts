@@ -22,7 +22,7 @@ interface QuoteSigns {
   readonly enclosed: number
   /** Rows with a value that must be quoted, for a delimiter, line break or quote in it. */
   readonly requiredQuotes: number
-  /** Rows, by quote, with a value that begins with it and has an odd number, like half of a quoted value. */
+  /** Rows, by quote, with a value that begins with it and has an odd number of them, like half a quoted value. */
   readonly cut: ReadonlyMap<string, number>
 }
 

@@ -51,7 +51,7 @@ interface ReferenceOptions {
 }
 
 /**
- * Tests references to other tables, which may have changed since.
+ * Tests references to other tables, which may have changed since this table was published.
  * @throws TableFailure if a referenced value is missing
  */
 export async function requireReferences(
@@ -100,7 +100,7 @@ function filesIn(referenced: Job['referenced']): ReferencedFiles {
   return (target) => referenced.get(`${target.dataset}/${target.table}`) ?? null
 }
 
-/** Tables that expectations refer to, besides the table itself. */
+/** Tables that expectations refer to, other than the table itself. */
 export function referencedTables(table: Table): Set<string> {
   const targets = table.expectations.flatMap((expectation) =>
     expectation.kind === 'references'

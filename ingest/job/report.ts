@@ -81,7 +81,7 @@ export interface IngestReport {
 const rejectsShown = 10
 
 /**
- * No lines for tables that are only counted at the end.
+ * Lines to print; none for tables that are only counted at the end.
  * @param withFields adds a table of the fields
  */
 export function outcomeLines(outcome: Outcome, withFields = false): string[] {

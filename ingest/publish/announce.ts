@@ -165,7 +165,7 @@ async function post(address: string, body: string, headers: Readonly<Record<stri
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: unknown) => {
-    // Other messages may contain the address, and so a secret.
+    // The error's own message may contain the address, and so a secret.
     const cause = error instanceof Error && error.cause !== undefined ? `: ${messageOf(error.cause)}` : ''
     throw new Error(`${origin} did not answer${cause}`)
   })
@@ -178,7 +178,7 @@ async function post(address: string, body: string, headers: Readonly<Record<stri
 }
 
 async function runCommand(command: string, body: string): Promise<void> {
-  // A timeout then also ends the programs that the command started.
+  // Detached, so that a timeout also ends the programs that the command started.
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['pipe', 'ignore', 'inherit'], detached: true })
   const timer = setTimeout(() => {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')

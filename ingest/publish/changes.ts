@@ -31,7 +31,7 @@ import { numberOf, type Conversion } from '../convert/conversion.ts'
  * Writes the rows by which a new snapshot differs from earlier ones: see `core/warehouse/changes.ts`.
  * Snapshots are compared as multisets of rows, by a hash of 16 bytes each. The key then matches the few rows
  * that one of them has more often. Files of changes have such rows too, so changes since an earlier snapshot
- * come from the files of two steps.
+ * come from two such files: until the previous snapshot, and since.
  */
 
 interface ChangesOptions {

@@ -28,7 +28,7 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
       // DuckDB would apply the write-ahead log of a user of the old file to the new one.
       await store.remove(`${layout.views}.wal`)
       await replaceSummed(store, draft, layout.views)
-      // Files of former versions.
+      // Removes files that former versions of Acervo wrote.
       for (const file of ['acervo.ducklake', layout.sumOf('acervo.ducklake')]) await store.remove(file)
       return omittedTables
     }),

@@ -101,7 +101,7 @@ export async function decide(
       options,
       (job) => convertAndCompare(job, learn),
     )
-  // Before they are replaced, so that a killed job leaves no manual work.
+  // Set damaged files aside before they are replaced, so that a killed job leaves no manual work.
   await quarantine(store, table, published.damaged, options.now()).catch((error: unknown) =>
     progress.log(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
   )

@@ -108,7 +108,7 @@ export class BatchWriter {
     this.#file = null
   }
 
-  /** Readers without a header would take U+FEFF at the start of the first value for a byte order mark. */
+  /** Without this line, a reader would take U+FEFF at the start of the first value for a byte order mark. */
   #head(): Buffer {
     return Buffer.from(`${this.#header.map((_, index) => `c${index}`).join(this.#delimiter)}\n`)
   }

@@ -82,7 +82,7 @@ function singleByte(encoding: ByteEncoding, name: string): Decoder {
   }
 }
 
-/** Invalid bytes have no code unit here; `unsoundness` counts U+FFFD. */
+/** Invalid bytes become U+FFFD here, which `unsoundness` reports. */
 function multiByte(encoding: Encoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
   const decoder = iconv.getDecoder(encoding)

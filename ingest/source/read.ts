@@ -65,7 +65,7 @@ interface ReadOptions {
   readonly table: Table
   readonly progress: Progress
   readonly limits: UnpackLimits
-  /** Receives records in plain form; null to scan alone. */
+  /** Receives records in plain form; null to only scan. */
   readonly taker: BatchTaker | null
   /** False leaves each `sha256` empty; default true. */
   readonly hashes?: boolean
@@ -94,7 +94,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
       const members = await membersOf(source, table.source.member, options.limits)
       const isReadThrough = packingOf(source.name)?.isReadThrough !== false
       const hash = isReadThrough && hashes ? createHash('sha256') : null
-      // Members that are read are all of the work of a zip.
+      // Only the members that are read count as work of a zip.
       const share =
         source.bytes /
         Math.max(

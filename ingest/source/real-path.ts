@@ -28,7 +28,7 @@ export async function realPathWithin(
   throw new TableFailure(`${file} ${problem}: ${remedy}`)
 }
 
-/** Names a path without end or bytes, such as a named pipe; null for files and folders. */
+/** Kind of a path that cannot be read to an end, such as a named pipe; null for files and folders. */
 export function unreadableKind(facts: Stats): string | null {
   if (facts.isFile() || facts.isDirectory()) return null
   if (facts.isFIFO()) return 'a named pipe'

@@ -18,7 +18,7 @@ export function openingQuote(data: Uint8Array, start: number, marks: Marks): num
   return data[offset] === quote ? offset : -1
 }
 
-/** End of blanks after a closing quote. */
+/** Index of the first byte that is no blank. */
 export function skipBlanks(data: Uint8Array, start: number, { delimiter }: Marks): number {
   let offset = start
   while ((data[offset] === space || data[offset] === tab) && data[offset] !== delimiter) offset += 1

@@ -65,7 +65,7 @@ const afterEmptyRowsMax = 10
  */
 export class CsvScanner {
   header: readonly string[] | null
-  /** Null before it, and if the catalog names the columns. */
+  /** Null before the header is read, and if the catalog names the columns. */
   headerLine: number | null = null
   readonly #counts = { ...noSourceCounts, members: 1 }
   readonly #notes = new LineNotes()
@@ -74,7 +74,6 @@ export class CsvScanner {
   /** Start of the line that ended the rows. */
   footer = ''
   #isLeftOpen = false
-  /** Last record that is not blank. */
   #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
   /** The last line of a truncated file is usually not terminated. */
   endsWithLineFeed = true

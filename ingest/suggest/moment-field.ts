@@ -11,7 +11,7 @@ const monthName =
 export const dayName =
   /(^|_)(data|date|dt|dia|day|inicio|fim|termino|vencimento|emissao|nascimento|start|end|since|until)(_|$)/
 
-/** Eight-digit numbers are dates if all are valid, and many or named so. */
+/** Eight-digit numbers are dates if all are valid, and there are many or the name says so. */
 export function areDays(name: string, values: readonly string[]): boolean {
   const areAll = values.every((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
   return areAll && (dayName.test(name) || values.length >= daysMin)

@@ -22,9 +22,9 @@ export interface AmbiguousMoments {
 const monthPattern = /^(\p{L}+)(\.?)$/u
 
 const yearMin = 1500
-/** Records without an end may have the last day of this year. */
+/** Open-ended records may have the end date 9999-12-31. */
 const yearMax = 9999
-/** Later years are rather codes than days. */
+/** Eight digits with a later year are probably a code. */
 const compactYearMax = 2200
 
 interface Reading {

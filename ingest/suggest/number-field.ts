@@ -20,7 +20,7 @@ import {
 } from './numbers.ts'
 import { numberNotes } from './oddities.ts'
 
-/** Numbers with more digits are measurements, which become floats. */
+/** Numbers with more decimal places are measurements, which become floats. */
 const scaleMax = 6
 const integerDigitsMax = 18
 const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/

@@ -167,7 +167,7 @@ function plainNumber({ decimal, groups }: Separators, digits: string): string {
   return decimal === ',' ? ungrouped.replace(',', '.') : ungrouped
 }
 
-/** Possible positions per position that occurs, in a list with gaps. */
+/** Maximum span of the positions of a list, per position that occurs. */
 const gapsMax = 4
 
 /**

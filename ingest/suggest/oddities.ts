@@ -20,7 +20,7 @@ export function oddityOf(values: readonly string[]): Oddity | null {
       `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
   const [hidden, ...furtherValues] = values.filter((text) => /\p{Cf}/u.test(text))
-  // If fewer than half have them, a question names these values with their lines.
+  // If fewer than half have invisible characters, another question names the values and lines.
   const areMostHidden = hidden !== undefined && furtherValues.length >= values.length / 2 - 1
   if (areMostHidden && values.every(isNumeric))
     return statement(

@@ -65,7 +65,7 @@ export function suggestionText({ remarks, refusal, dataset, entry }: Suggestion)
 
 /** New texts in a round may change the type of a column. */
 const roundsMax = 6
-/** Every column with misfits then becomes text. */
+/** After these rounds, every column with misfits becomes text. */
 const roundsTyped = 3
 const misfitsShown = 3
 const memory = '550MB'
@@ -418,7 +418,7 @@ function describeField(
   }
 }
 
-/** Says which values keep most others from having a type; null if there is no such type. */
+/** Says which values do not have the type of most others; null if there is no such type. */
 function exceptionsText(
   { probe }: SuggestedField,
   trial: Trial,

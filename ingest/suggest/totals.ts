@@ -70,7 +70,7 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
     if (isSumOf(rowIndex + 1, rows.length)) return [{ line, column, label, kind: 'possibleSum' }]
     return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'notSum' }] : []
   })
-  // A text that some row has without being a sum leaves that row out too.
+  // If a label also occurs in a row that is no sum, dropping it would lose that row.
   const open = new Set(
     totalRows.flatMap(({ column, label, kind }) => (kind === 'sum' ? [] : [keyOf(column, label)])),
   )

@@ -65,7 +65,7 @@ const uncompressedBytesMax = 1_000_000
 /** Bodies requested once whose names are remembered. */
 const firstRequestsMax = 10_000
 
-/** Caches finished bodies and their compressed forms, by names that never change their bytes. */
+/** Caches finished bodies and their compressed forms, by names whose bytes never change. */
 export class ResponseCache {
   readonly #bodies: Cache<CachedBody>
   readonly #firstRequests = new LRUCache<string, true>({ max: firstRequestsMax })

@@ -12,7 +12,7 @@ export interface DocumentAddresses {
   readonly catalog: (ending?: 'jsonld' | 'ttl', page?: number) => string
   readonly ofDataset: (dataset: DatasetName, file: string) => string
   readonly ofTable: (table: TableName, file: string) => string
-  /** Feeds are in English without a language. */
+  /** Without a language, feeds are in English. */
   readonly feed: (language?: Language) => string
   readonly datasetFeed: (dataset: DatasetName, language?: Language) => string
   /** @param parameters query of a feed; none for all changes */

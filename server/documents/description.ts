@@ -33,7 +33,7 @@ export interface TableDescription {
   readonly manifest: Manifest | null
   /** Null if unknown. */
   readonly report: SnapshotReport | null
-  /** Fields with nulls, or without counts, in a snapshot that can be queried. */
+  /** Fields with nulls, or without counts of nulls, in any snapshot that can be queried. */
   readonly nullable: ReadonlySet<string>
 }
 

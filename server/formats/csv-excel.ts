@@ -12,7 +12,7 @@ const month =
 const between = '[ ./,-]*(?:de )?'
 /**
  * Texts that a spreadsheet reads as a number, date, time, boolean or error: `00123`, `1/2`, `1E5`, `mar 20`,
- * `R$ 5`, `TRUE`, `#N/A`. It may match more, which stay texts too.
+ * `R$ 5`, `TRUE`, `#N/A`. The pattern may match other texts, which stay texts too.
  */
 const converted = [
   `${sign}*[0-9]${sign}*`,

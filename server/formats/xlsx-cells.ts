@@ -27,7 +27,7 @@ export const cellStyles = {
 } as const
 
 const digitsMax = 15
-/** Decimals below are numbers with any decimal places: Excel shows three of them at least. */
+/** Smaller decimals are always number cells: Excel shows at least three of their decimal places. */
 const wholeMax = 1_000_000_000_000
 /** 1970-01-01 in days of Excel. */
 const unixDay = 25_569
@@ -35,7 +35,7 @@ const firstDay = 61
 const dayMs = 86_400_000
 /** Limit of a cell; no text of as many bytes has more characters. */
 const textMax = 32_767
-/** Characters of a longer text; some take the place of two. */
+/** Characters kept of a longer text; some count as two in Excel. */
 const keptMax = 16_000
 
 /** XML cannot contain control characters; their symbols begin with U+2400 for NUL. */

@@ -99,7 +99,7 @@ export class Account {
   }
 }
 
-/** A map would take more time than most responses. */
+/** Stored on the response: a map would cost more than most responses. */
 const accountKey = Symbol('account')
 type WithAccount = ServerResponse & { [accountKey]?: Account }
 

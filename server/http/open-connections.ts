@@ -19,7 +19,7 @@ const silentMs = 1000
 /**
  * Tracks connections and their requests, so that a stop neither cuts responses nor waits for silent clients.
  * A connection runs one request at a time, so pipelining gives no advantage, and each response has the
- * socket, without which Node does not report its end.
+ * socket, without which Node does not report that the response ended.
  */
 export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()

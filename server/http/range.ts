@@ -9,7 +9,7 @@ export interface ByteRange {
 }
 
 /**
- * Sets headers and status of a body or its range, which it returns.
+ * Sets headers and status for a body or the requested range, and returns the range to send.
  * @param tag strong tag of the complete body
  * @throws Problem unsatisfiable-range
  */

@@ -201,7 +201,7 @@ export class Responder {
     return isOther ? undefined : cached
   }
 
-  /** Built once for concurrent requests of any coding, except for a stored one. */
+  /** Built once for concurrent requests of any coding, but apart for a body stored as gzip. */
   async #body(response: NamedResponse, signal: () => AbortSignal, mayBeGzip = false): Promise<Body> {
     if (response.isAtHand) return response.body(signal, mayBeGzip)
     const name = mayBeGzip ? `${response.name} gzip` : response.name
@@ -264,7 +264,7 @@ function lengthOf(pieces: Body['pieces']): number {
   return pieces.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** A cached body then retains no other memory. */
+/** Copies the pieces, so that a cached body retains no other memory. */
 function joined(pieces: Body['pieces']): Uint8Array {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))

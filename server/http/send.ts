@@ -4,7 +4,7 @@ import { busy } from './problems.ts'
 
 export const jsonType = 'application/json'
 
-/** Other headers must be set. */
+/** The caller must have set all headers. */
 export function sendNotModified(res: ServerResponse): void {
   res.statusCode = 304
   res.end()
@@ -97,7 +97,7 @@ interface UnsentResponse {
   sentBytes: number
 }
 
-/** A response without progress then gives up its memory and its slot, in ms. */
+/** After this time in ms, a response without progress gives up its memory and its slot. */
 const patienceMs = 2000
 const longBytesMin = 1_000_000
 

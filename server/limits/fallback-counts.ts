@@ -5,7 +5,7 @@ export interface Link {
   readonly failed: (error: unknown) => void
 }
 
-/** Shared counts of several servers, or while these are unreachable, those of this server alone. */
+/** Shared counts of several servers, or this server's own counts while the shared ones are unreachable. */
 export class FallbackCounts implements Counts {
   readonly #shared: Counts
   readonly #local: Counts

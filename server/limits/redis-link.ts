@@ -9,7 +9,7 @@ const patienceMs = 150
 const connectMs = 500
 const probeEveryMs = 500
 
-/** Connection to a Redis that may fail: gives it up at once, and reconnects until one answers in time. */
+/** Connection to a Redis that may fail: drops a failed one at once, and reconnects until Redis answers in time. */
 export class RedisLink implements Link {
   readonly #url: string
   readonly #log: Log

@@ -341,7 +341,7 @@ function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, R
 interface Difference {
   readonly before: string | null
   readonly value: string | null
-  /** Kind of a row whose counterpart is another row: then the cell shows one value. */
+  /** Kind of change if the other value is in a counterpart row: then the cell shows one value. */
   readonly kind: string | undefined
 }
 

@@ -66,7 +66,7 @@ interface DescribedFrame {
   readonly frame: (parameters: QueryParameters, signal: () => AbortSignal) => Promise<Frame>
 }
 
-/** Serves the current snapshot if theirs is no longer kept. */
+/** Serves the current snapshot if the requested one is no longer kept. */
 function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   kind: 'chart' | null,

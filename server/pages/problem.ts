@@ -74,7 +74,7 @@ function firstPage({ parameters }: ProblemView): string {
   ).toString()
 }
 
-/** The detail is English: pages in other languages hide it, and details for operators. */
+/** The detail is English: pages in other languages hide it, and all pages hide details for operators. */
 function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }

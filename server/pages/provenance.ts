@@ -27,7 +27,7 @@ export function freshnessPart(
   tables: readonly TableProvenance[],
   today: string,
 ): Html {
-  // If the source never changed, the data is as old as its collection. Older manifests do not say when it did.
+  // If the source never changed, the data is as old as its collection. Older manifests do not say when it changed.
   const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
   const latest = changed.at(-1)
   const isFirst = tables.every(({ manifest }) => manifest.previous === null)

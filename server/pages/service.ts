@@ -105,7 +105,6 @@ export interface RequestedTable {
   readonly dataset: Dataset
   readonly table: Table
   readonly manifest: Manifest | null
-  /** Its report; null if unknown. */
   readonly report: SnapshotReport | null
   readonly key: readonly unknown[]
 }

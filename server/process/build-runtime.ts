@@ -37,7 +37,7 @@ let number = 0
 
 /**
  * Builds services without loading a table.
- * @param before of the catalog that this one replaces; null for the first one
+ * @param before runtime of the catalog that this one replaces; null for the first one
  */
 export async function buildRuntime(
   resources: Resources,
@@ -89,7 +89,7 @@ export async function buildRuntime(
   return { runtime, selectionCache, limits }
 }
 
-/** The next catalogs keep this function, so it must not keep the objects of one. */
+/** The next catalogs keep this function, so it must not keep objects of a single catalog. */
 function clientWith({
   settings,
   log,

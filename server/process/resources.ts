@@ -30,7 +30,7 @@ interface GivenResources {
 /** Live as long as the process, across catalogs. */
 export interface Resources extends GivenResources {
   readonly pool: Pool
-  /** No page waits for scans. */
+  /** Separate, so that no page waits for scans. */
   readonly scanPool: Pool
   readonly memory: MemoryGate
   readonly sendBudget: SendBudget

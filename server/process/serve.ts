@@ -8,7 +8,7 @@ import { thisWorker } from './workers/worker.ts'
 
 /**
  * Opens the port first, then the service behind it; finishes running responses before it stops.
- * @param settings of this process; a worker has its share of divided ones
+ * @param settings of this process; limits for all workers are already divided among them
  */
 export async function serve(settings: ProcessSettings): Promise<void> {
   const worker = thisWorker()

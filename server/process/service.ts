@@ -44,7 +44,7 @@ export interface Service {
 }
 
 /**
- * @param settings of this process; a worker has its share of divided ones
+ * @param settings of this process; limits for all workers are already divided among them
  * @param gate passes requests to the app of the current catalog
  * @param connections returns the number of open connections
  */

@@ -1,6 +1,6 @@
 import type { FieldType } from '../../core/catalog/field-types.ts'
 
-/** Expected type, or what the parameter names in vain; pages explain these in their language. */
+/** Expected type, or what is wrong with the name; pages explain these in their language. */
 type InvalidReason = FieldType | 'unknown-parameter' | 'not-a-filter' | 'unknown-name'
 
 export interface ParameterError {

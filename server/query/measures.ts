@@ -38,7 +38,7 @@ export type Measure = {
 
 /** Digits of averages and medians, beyond those of the field. */
 const furtherDigits = 6
-/** Sums and averages of decimals, which have at most 38 digits. */
+/** Digits of sums and averages; decimals themselves have at most 38. */
 const precisionMax = 80
 
 function isNumeric({ type }: Pick<Field, 'type'>): boolean {

@@ -6,7 +6,7 @@ import { formatList, parseList } from './list.ts'
 
 /** Parameters that are not conditions: parsers, and functions that write them. */
 
-/** Default of Brasil.IO; other sizes are refused instead of silently changed. */
+/** Default of Brasil.IO; sizes beyond the maximum are refused instead of silently changed. */
 export const pageSizeDefault = 1000
 export const pageSizeMax = 10_000
 
@@ -76,7 +76,6 @@ function fieldFault(table: Table, parameter: string, name: string): Invalid | nu
   )
 }
 
-/** All fields of a table in declared order. */
 export function areDeclared(table: Table, columns: readonly Field[]): boolean {
   return (
     columns.length === table.fields.length && columns.every((field, place) => field === table.fields[place])

@@ -17,7 +17,7 @@ import type { RowEngine } from '../table/representations/page.ts'
 export interface Runtime {
   readonly catalog: Catalog
   readonly publicUrl: URL
-  /** Warehouse at its object store, for example; empty if there is none. */
+  /** Address of the warehouse at its object store, for example; empty if there is none. */
   readonly filesUrl: string
   /** Empty if there is none. */
   readonly websubHub: string

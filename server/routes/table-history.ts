@@ -78,7 +78,7 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
 
 interface State {
   readonly manifest: Manifest
-  /** Null if the two were not compared by the key. */
+  /** Null if this snapshot was not compared with its predecessor by the key. */
   readonly rows: readonly Row[] | null
 }
 

@@ -16,7 +16,7 @@ export interface FittedCatalog {
   readonly catalog: Catalog
   /** Declared fields that are not published yet, by `dataset/table`. */
   readonly lacking: ReadonlyMap<string, readonly string[]>
-  /** Equal for catalogs without the same fields. */
+  /** Equal for catalogs that lack the same fields. */
   readonly key: string
 }
 

@@ -63,7 +63,7 @@ export class Prefetch {
   }
 }
 
-/** All files except downloads, as requests need them: parts last. */
+/** All files except downloads, in the order in which requests need them: parts last. */
 function readOften({ row_store: _former, ...manifest }: Manifest) {
   const partFiles = filesOf(manifest).filter((file) => !manifest.files.includes(file))
   const parts = new Set<unknown>(manifest.parts)

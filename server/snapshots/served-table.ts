@@ -38,7 +38,7 @@ interface KnownSnapshot {
   readonly fileVersions: Map<string, string>
 }
 
-/** An unreadable report is then read again. */
+/** An unreadable report is read again after this time. */
 const reportAgainMs = 10_000
 
 /** Follows the pointer of a table and serves the newest intact snapshot. */

@@ -23,9 +23,8 @@ export interface Snapshot {
   readonly report: SnapshotReport | null
   /** Values of fields that have few; empty without a report. */
   readonly choices: ReadonlyMap<string, readonly string[]>
-  /** Comparison of these rows: filters apply to both states of a row. */
+  /** Present if the rows are changes: filters then apply to both states of each. */
   readonly changes?: Pick<Changes, 'fields' | 'key'>
-  /** Reports a damaged file. */
   readonly withdraw: (error: DamagedFile) => void
   /** All files are read again. */
   readonly recheck: (reason: string) => void

@@ -17,7 +17,7 @@ interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'l
   readonly catalog: Catalog
   /** Snapshots of the previous catalog; tables with the same declaration are reused. */
   readonly before?: Snapshots | null
-  /** Not published yet, by `dataset/table`. */
+  /** Declared fields not published yet, by `dataset/table`. */
   readonly lacking?: FittedCatalog['lacking']
   readonly onOtherFields?: TablesContext['onOtherFields']
 }
@@ -57,7 +57,7 @@ export class Snapshots {
     )
   }
 
-  /** Newest intact snapshot; null without one of the declared fields. */
+  /** Newest intact snapshot; null if none has the declared fields. */
   current(table: Table): Snapshot | null {
     return this.#tables.get(tableId(table))?.current ?? null
   }

@@ -39,7 +39,7 @@ export interface FieldTypeRow {
   /** SQL: value to store, from the cast expression. */
   readonly value: (cast: string) => string
   /**
-   * SQL: source text in the spelling of `rendered`. Uses the text alone, since it verifies the cast; float
+   * SQL: source text in the spelling of `rendered`. Uses the text alone, since the result verifies the cast; float
    * and list need the cast for digits and escapes.
    */
   readonly canonical: (text: string, digits: Digits) => string

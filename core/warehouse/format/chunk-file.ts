@@ -72,13 +72,13 @@ class ChunkLocations {
   }
 }
 
-/** The sections of a file, or the locations of the chunks of one. */
+/** The sections of a file, or the locations of the chunks of one section. */
 export type ChunkDirectory = Buffer | ChunkLocations
 
 interface ChunkSource {
   readonly bytes: number
   readonly chunks: number
-  /** Last four bytes, which differ in files of other tables. */
+  /** Expected last four bytes, which reveal a file of another table. */
   readonly directorySum: number
   readonly read: (start: number, length: number) => Buffer
   readonly damaged: (problem: string) => Error

@@ -108,7 +108,7 @@ export class CachedStore implements Store {
       }
   }
 
-  /** An available store must not be answered for with outdated content. */
+  /** Cached content may be outdated, so an available store is asked. */
   async #isAway(key: string): Promise<boolean> {
     return this.#store.stat(key).then(
       () => false,

@@ -17,7 +17,7 @@ interface LocalFilesOptions {
 interface LocalCopy {
   bytes: number
   holders: number
-  /** When it was verified; null if unknown. */
+  /** Version of the file when it was verified; null if unknown. */
   version: string | null
   coming: Promise<void> | null
 }

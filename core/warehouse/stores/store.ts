@@ -17,7 +17,7 @@ export interface Store {
   /** Absolute folder for work in progress, from which `moveIn` is cheap. It may be missing. */
   readonly scratchFolder: string
 
-  /** Null for a folder, or if there is none. */
+  /** Null for a folder or a missing file. */
   stat(key: string): Promise<FileState | null>
   /** Null if there is none. */
   get(key: string): Promise<Buffer | null>

@@ -7,7 +7,7 @@ import { expectedCount, plainSql } from './plain.ts'
 
 /**
  * Compares our scanner with DuckDB's reader: rows, and values and bytes of each column, which `seen` of a row
- * joins into one number. Totals do not show values that moved within a column.
+ * joins into one number. Totals do not show values that moved to other rows of a column.
  * @throws TableFailure naming the column that differs
  */
 export async function reconcileStaged(conversion: Conversion, batch: Batch, file: string): Promise<Staged> {

@@ -35,7 +35,7 @@ export function matchHeader(
     if (name !== null) columns.set(name, index)
   }
   const missing = readFields.filter((name) => !columns.has(name))
-  // The first line may be a row that has names of fields as values.
+  // Without a header, the first line is a row, whose values must stay hidden.
   const isHidden = hidesRows(table)
   const unknown = [...columns.keys()].filter((name) => !readFields.includes(name))
   const faults = [...repeated].map((name) =>

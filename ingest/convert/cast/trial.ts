@@ -26,7 +26,7 @@ export interface Misfit {
 }
 
 interface Tried extends FieldFacts {
-  /** `misfits` has the most frequent ones. */
+  /** Number of bad values; `misfits` has the most frequent ones. */
   readonly bad: number
   readonly misfits: readonly Misfit[]
 }

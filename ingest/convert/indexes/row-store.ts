@@ -121,7 +121,7 @@ async function spansOf(conversion: Conversion, from: string): Promise<Span[]> {
       else spans.push({ first, end: first + rows, isShort: true })
       continue
     }
-    // Fewer rows than a vector have one thread.
+    // A span of fewer rows than a vector uses one thread.
     const atOnce = Math.max(1, Math.min(rows, Math.floor((rows * bytesMax) / bytes)))
     for (let start = first; start < first + rows; start += atOnce)
       spans.push({ first: start, end: Math.min(first + rows, start + atOnce), isShort: false })

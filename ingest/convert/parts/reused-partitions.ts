@@ -56,7 +56,7 @@ export async function findReusable(
 ): Promise<Reusable | null> {
   const { partitions, parts, sources, tools } = before
   if (table.partition === null || partitions === undefined) return null
-  // Another version of DuckDB or Node may write other bytes, unlike a full ingest.
+  // With another version of DuckDB or Node, a full ingest may write other bytes than those reused.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
   // With several patterns, a file's name does not show which one matched, so its constants may differ.

@@ -36,7 +36,7 @@ type ActionRow = readonly [takes: Readonly<Record<string, Json>>, summary: strin
 
 const requiredParameters = new Set(['id', 'name'])
 
-/** Paths at both addresses that clients use. */
+/** Each action's path with and without a version: clients use both. */
 export function ckanPaths(dataset: string | undefined): Json {
   const examples: Examples = { id: dataset, name: 'package_show' }
   const rows = Object.entries<ActionRow>(actionRows).flatMap(([action, row]) =>

@@ -48,7 +48,7 @@ export function chartScript(): void {
       const around = (tip.parentElement ?? chart).getBoundingClientRect()
       const box = part.getBoundingClientRect()
       const { offsetWidth: width, offsetHeight: height } = tip
-      // Beside a point of a line, so that it stays visible; above other parts.
+      // The tip is beside a point of a line, to keep the point visible; above other parts.
       const isOfLine = part.classList.contains('reach')
       const isLeft = box.left - around.left < around.width / 2
       const beside = isLeft ? box.right + 12 : box.left - width - 12
@@ -60,7 +60,7 @@ export function chartScript(): void {
       document.elementFromPoint(clientX, clientY)?.closest('[data-values]')
     for (const type of ['pointerdown', 'pointermove'] as const)
       chart.addEventListener(type, (event) => show(under(event)))
-    // A finger leaves when it is lifted.
+    // A lifted finger also leaves, but its tip should stay.
     chart.addEventListener('pointerleave', ({ pointerType }) => {
       if (pointerType === 'mouse') show(null)
     })

@@ -138,7 +138,7 @@ export function enhance(): void {
     else section?.addEventListener('toggle', count, { once: true })
   }
 
-  // With as many values as may be compared, no other can be chosen.
+  // Once as many values are chosen as a filter may have, no other can be.
   const limitChoices = (form: HTMLFormElement): void => {
     const boxes = [...form.querySelectorAll<HTMLInputElement>('[type=checkbox]')]
     const limit = (): void => {

@@ -18,12 +18,12 @@ import { dimensionsOf, stepOf, type Dimension } from './dimensions.ts'
 export interface ChartQuery extends QueryView {
   readonly aggregation: AggregateQuery
   readonly chosen: readonly (readonly [name: string, text: string])[]
-  /** Chart to draw if no row passes the default filter; null if that did not open it. */
+  /** Chart to draw if no row passes the default filter; null if the chart opened without that filter. */
   readonly fallback: ChartQuery | null
 }
 
 export interface RequestedChart extends AggregateQuery {
-  /** Query without the default filter; null if that did not open it. */
+  /** Query without the default filter; null if the chart opened without that filter. */
   readonly fallback: AggregateQuery | null
 }
 
@@ -88,7 +88,7 @@ export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedCh
   const [first] = dimensionsOf(table, snapshot.report)
   const isOpen = query.terms.length === 0 && first !== undefined
   const term = first && stepTerm(table, first, stepOf(first.field, snapshot.report))
-  // Not parsed again, since a list without quotes keeps its spelling.
+  // Not parsed again: canonical parameters do not show which lists lacked quotes.
   const opened =
     isOpen && term !== undefined
       ? { terms: [term], parameters: new Map([...query.parameters, ['group', formatList([term.name])]]) }

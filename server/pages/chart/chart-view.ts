@@ -21,7 +21,7 @@ export async function chartView(
   const search = { snapshot, filter: aggregation.filter, requester }
   const mixed = await totalIn(mixedTotal(table, aggregation), search, engine)
   const answer = mixed === null ? await aggregate(snapshot, aggregation, engine, requester) : null
-  // The default filter may select states, and a condition of the reader a city.
+  // A default filter, such as one for states, may exclude all rows that the reader selects.
   const isEmpty = answer?.selected.length === 0
   if (isEmpty && fallback !== null) return chartView(fallback, engine, requester)
   return { ...query, mixed, answer }

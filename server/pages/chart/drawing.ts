@@ -261,7 +261,7 @@ function timeOf(term: Term, key: string | null): number {
 }
 
 /**
- * Series of the second term, greatest first or in time. The last has all others if they add up; else `left`
+ * Series of the second term, greatest first or in time. The last combines all others if values add up; else `omitted`
  * of them are not drawn.
  */
 function seriesOf(

@@ -18,7 +18,7 @@ function totalsLink(
   return queryLink(new Map([...withoutField(view, field), condition, ...chosen]))
 }
 
-/** A sum leaves out totals, which their source may count otherwise; null if it has them. */
+/** Says that a sum leaves out totals, which their source may count otherwise; null if it has them. */
 export function totalsNote({ words }: PageContext, view: ChartQuery): Html | null {
   const exclusion = view.query.conditions.find(
     ({ field, operator, values }) => operator === 'ne' && view.table.totals.get(field.name) === values[0],
@@ -31,7 +31,7 @@ export function totalsNote({ words }: PageContext, view: ChartQuery): Html | nul
   return html`<p class="facts">
     ${words.totalsLeftOut(titleOf(field), shown)}
     ${
-      // Rows of another selection may be no totals.
+      // With further conditions, the selection may contain no totals.
       view.query.conditions.length === 1 && html`<a href="${address}">${words.onlyTotals(shown)}</a>`
     }
   </p>`

@@ -83,7 +83,6 @@ function beginAlike(a: string, b: string): boolean {
   return short.length >= beginningMin && long.length - short.length <= endingMax && long.startsWith(short)
 }
 
-/** Words of a search that the text has, or begins like. */
 export function alikeWords(search: readonly string[], text: readonly string[]): string[] {
   return search.filter((word) => text.some((candidate) => candidate === word || beginAlike(word, candidate)))
 }

@@ -24,7 +24,7 @@ const valuesMax = 1_000_000
 
 const valuesPerStep = 10_000
 
-/** Dictionaries, which the server caches within a bound, or reports. */
+/** Values come from dictionaries, which the server caches within a bound, or from reports. */
 interface Sources {
   readonly catalog: CatalogTexts
   readonly snapshots: Snapshots

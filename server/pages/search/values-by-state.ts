@@ -16,7 +16,7 @@ export interface PlacedValue extends ValueMatch {
 }
 
 /**
- * One per state with the value, unless these are one or many.
+ * One per state with the value, or a single one for one or too many states.
  * @throws the errors of `aggregate`
  */
 export async function valuesByState(

@@ -84,7 +84,6 @@ export function equalTo(field: Field, text: string): [name: string, text: string
   return value === null ? null : parameterFor({ field, operator: 'eq', values: [value] }, isParameterName)
 }
 
-/** `field__operator`, or the field alone. */
 export function parameterOf({ query }: Pick<QueryView, 'query'>, field: string, operator: string): string {
   const fullName = `${field}__${operator}`
   return query.parameters.has(fullName) ? fullName : field

@@ -127,7 +127,7 @@ export function tableFeed(service: DocumentService): Resource {
               ),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes,
-              // An ingest tells the hub of feeds without a query.
+              // An ingest notifies the hub only about feeds without a query.
               hub: question === null ? service.websubHub : '',
             })
         },

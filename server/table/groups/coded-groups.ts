@@ -91,7 +91,7 @@ function addGroups(places: Uint32Array, codes: Codes, groups: Uint32Array): void
     places[row] = (places[row] ?? 0) + (groups[codes[row] ?? 0] ?? 0)
 }
 
-/** Counts matching rows only, unless all match. */
+/** Counts matching rows; all rows if `matching` is null. */
 function addCounts(places: Uint32Array, matching: Uint8Array | null, counts: Uint32Array): void {
   for (let row = 0; row < places.length; row += 1) {
     const place = places[row] ?? 0

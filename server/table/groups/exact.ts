@@ -39,7 +39,7 @@ export class DoubleSum {
   }
 }
 
-/** Double next to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */
+/** Double nearest to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */
 function nearestDouble(units: bigint, exponent: number, divisor: bigint): number {
   const magnitude = units < 0n ? -units : units
   // Enough bits of the quotient; the last bit also means a remainder.

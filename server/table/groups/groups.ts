@@ -114,7 +114,7 @@ export function medianText({ field, column }: Measure, low: string, high: string
   return doubleText(Number.isFinite(sum) ? sum / 2 : lowNumber / 2 + highNumber / 2)
 }
 
-/** Double next to the exact sum or average. */
+/** Double nearest to the exact sum or average. */
 export function floatText({ aggregate }: Measure, sum: DoubleSum, count: number): string | null {
   return count === 0 ? null : doubleText(sum.dividedBy(aggregate === 'sum' ? 1 : count))
 }

@@ -20,7 +20,7 @@ const valuesRowsMax = 2000
 const rowsOfTurn = 16
 /** Smaller pages fit into one packet. */
 const gzipBytesMin = 1000
-/** Compressed in the thread of all requests, so in bytes at most this. */
+/** Maximum to compress anew, since compression blocks the thread of all requests. */
 const anewBytesMax = 100_000
 /** Pieces that are smaller on average are joined, since a socket sends one large piece faster. */
 const pieceBytesMin = 16_384
@@ -52,7 +52,7 @@ function areJson({ manifest }: Snapshot, { format, fields }: LineForm): boolean 
   return format.stored.isJson && fields.length === manifest.fields.length
 }
 
-/** Approximately; near rows share a text. */
+/** Approximately; rows of one chunk share its text. */
 export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): number {
   let [chunks, last] = [0, -1]
   for (const position of positions) {
@@ -137,7 +137,7 @@ async function gzipOf(
   const file = new GzipBuilder()
   file.addText(Buffer.from(head))
   for (const slice of slices) {
-    // Every row but the last ends with a comma; that of a stored chunk is a block of its own, not in its CRC-32.
+    // Every row but the last ends with a comma; that of a stored chunk is a block outside the CRC-32 of the chunk.
     const isLast = slice === slices.at(-1)
     if (mustCompress(slice)) {
       const { bytes, start, end } = rows.text(slice)

@@ -191,7 +191,7 @@ function valueOf(
   { field, isRounded: mayEnd }: Column,
   text: string,
 ): string {
-  // The JSON of JSON values does not determine their CSV.
+  // In CSV, the JSON value `null` is text, unlike a missing value.
   if (field.type === 'json' && keepsColumnOrder === true)
     return stored.value(quotedJson(text), { ...field, type: 'text' })
   const { kind, text: inJson } = typeRow(field.type).wire

@@ -141,7 +141,7 @@ async function* batchesOf(
   }
 }
 
-/** Each batch decodes all row groups of its rows: possibly every one, in another order. */
+/** Each batch decodes all row groups of its rows: possibly every one, if rows are not in file order. */
 export function workOfExport({ snapshot, query, form, selection }: Export): RequestWork {
   const { count } = selection
   const groupTotal = rowGroupCount(snapshot)

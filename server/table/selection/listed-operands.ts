@@ -107,7 +107,7 @@ const hintedOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'in'])
 interface ListedValues {
   readonly field: Field
   readonly values: readonly string[]
-  /** Case and accents. */
+  /** Values without case and accents, by index. */
   readonly folded: readonly string[]
 }
 

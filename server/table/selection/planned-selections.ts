@@ -183,7 +183,7 @@ export class PlannedSelections implements Selections {
   }
 }
 
-/** Adds conditions on fields to those on their parts, since indexes have fields. */
+/** Adds conditions on fields to those on their parts, since only fields have indexes. */
 function withImplied(search: Search): Search {
   const { filter } = search
   const implied = filter.conditions.flatMap((condition) => impliedBy(condition))

@@ -19,8 +19,8 @@ export interface Search {
  * accents. Operators compare as `query/operators.ts` defines; null satisfies only `isnull` and `ne`.
  * - Rows are sorted by the order, nulls last, ties by position.
  * - A snapshot never changes, so results may be cached.
- * - On certain damage, a path calls `withdraw`, else `recheck`, and throws DamagedTable. Files stay while a
- * request uses their snapshot.
+ * - On proven damage, a path calls `withdraw`, on suspected damage `recheck`, and throws DamagedTable. Files
+ * stay while a request uses their snapshot.
  * - Calls run concurrently; each ends soon after the signal of its requester fires.
  */
 export interface Selections {

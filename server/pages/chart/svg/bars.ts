@@ -14,7 +14,7 @@ import {
 } from './parts.ts'
 
 const barHeight = 24
-/** Longer values have all values written in short. */
+/** If any value is longer, all values are written in short form. */
 const valueMax = 11
 
 function nameWidth(name: string): number {

@@ -99,7 +99,7 @@ export function descriptionOf({ series }: Drawing, { name }: DrawnGroup, index: 
 }
 
 const nameMax = 17
-/** Approximate widths of a character, and in a title. */
+/** Approximate widths of a character in text and in a title. */
 export const [characterWidth, titleCharacter] = [7, 8.7]
 export function shortName(name: string, max = nameMax): string {
   return name.length <= max ? name : `${firstCharacters(name, max - 1)}…`

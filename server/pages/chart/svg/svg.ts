@@ -22,7 +22,7 @@ import { columns, lines } from './time-charts.ts'
 /** Draws both widths; the stylesheet shows one. */
 export function chartMarkup(drawing: Drawing): string {
   const { narrow, wide } = chartWidths
-  // A tile map is as wide as it can be.
+  // A tile map never grows wider than its narrow form.
   const widths = drawing.shape === 'tiles' ? [narrow] : [wide, narrow]
   return element('div', widths.map((width) => chartSvg(drawing, null, width)).join(''), { class: 'drawing' })
 }

@@ -55,7 +55,7 @@ interface Sequence {
   readonly isInOrder: boolean
 }
 
-/** Clauses of each matching row, and the sequence to search. */
+/** Clauses that hold in each matching row, and the sequence to search. */
 export interface CodesStep {
   readonly sequence: Sequence
   readonly clauses: readonly Clause[]
@@ -106,7 +106,7 @@ export class CodeScan implements AccessPath<CodesStep> {
     return inTable(search.snapshot, sequence, await ranks())
   }
 
-  /** Null if measures need more, a field has no codes, or DuckDB costs less. */
+  /** Null if measures need more than counts, a field has no codes, or DuckDB costs less. */
   async groups(search: Search, grouping: Grouping): Promise<Groups | null> {
     const { snapshot, filter, requester } = search
     const { rows } = snapshot.manifest

@@ -153,7 +153,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
   }
 
   /**
-   * Caches only the matching rows per part, for tables too large for positions; a slice scans the parts that
+   * Caches only the number of matching rows per part, for tables too large for positions; a slice scans the parts that
    * contain it.
    */
   async #counted(search: Search): Promise<Selection> {
@@ -239,7 +239,7 @@ function intersectionOf(sets: readonly RowSet[]): RowSet | null {
   return sets.length === 0 ? null : sets.reduce((a, b) => a.and(b))
 }
 
-/** A selection needs the same memory for any page size. */
+/** Turns TooLarge into TooCostly, since a smaller page would not save memory. */
 export async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -19,7 +19,7 @@ import { operatorRow } from '../../../../query/operators.ts'
 export interface Scan {
   readonly parts: readonly Part[]
   readonly span: Span
-  /** Candidates by their numbers, tested in every part; null for all rows. */
+  /** Row numbers of candidates, looked up in every part; null for all rows. */
   readonly rows: readonly number[] | null
 }
 
@@ -84,7 +84,7 @@ export function planWords(
   }
 }
 
-/** Matching rows by part. */
+/** Number of matching rows in each part. */
 export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
   const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
   return {
@@ -164,7 +164,7 @@ function filtered(
 
 /** Relative to a value compared as it is; measured on names. */
 const foldedWeight = 6
-/** Relative to other sorted values. */
+/** Texts take longer to sort than other values. */
 const sortedTextWeight = 30
 const sortedWeight = 10
 /** Per row of the index of folded texts. */
