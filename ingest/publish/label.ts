@@ -29,15 +29,15 @@ import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 /**
  * Hash of everything that determines the rows, except the source. A change converts an unchanged source
  * again.
- * @param conversion see `converterVersion`
+ * @param converter see `converterVersion`
  */
-export function definitionOf(table: Table, partRows: number, conversion: number): string {
+export function definitionOf(table: Table, partRows: number, converter: number): string {
   const { source, fields, order, rejectsMax, indexes, search, partition, engine, hasRowStore, orders } = table
   const { expectations } = table
   const { files, checksums: _checksums, reading: _reading, fromName, ...form } = source
   const shape = {
     format: manifestFormat,
-    converter: conversion,
+    converter,
     partRows,
     fields: storedFields(table),
     readings: fields.map(({ reading: { timezone, ...reading }, mask }) => ({
@@ -67,8 +67,8 @@ export function definitionOf(table: Table, partRows: number, conversion: number)
 }
 
 /** Definitions for all versions of the converter up to this one. */
-export function definitionsUntil(table: Table, partRows: number, conversion: number): string[] {
-  return Array.from({ length: conversion }, (_, before) => definitionOf(table, partRows, before + 1))
+export function definitionsUntil(table: Table, partRows: number, converter: number): string[] {
+  return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
 
 interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
@@ -224,8 +224,8 @@ async function sumsOfFile(
 }
 
 /**
- * When an ingest first read the present bytes, as a property of the manifest; empty for a first snapshot,
- * whose import date says that.
+ * When an ingest first read the present bytes, as a property of the manifest. Empty for a first snapshot: its
+ * import date is that time.
  */
 function changedAt(
   before: Manifest | null,

@@ -8,8 +8,8 @@ export interface Marks {
 }
 
 /**
- * Position of the quote that encloses the value at `start`; -1 if there is none. Blanks before it are no part
- * of the value, nor is the `=` of spreadsheets, as in `="00123"`.
+ * Position of the quote that encloses the value at `start`; -1 if there is none. Blanks and the `=` of
+ * spreadsheets may come before it, as in `="00123"`, and are no part of the value.
  */
 export function openingQuote(data: Uint8Array, start: number, marks: Marks): number {
   const { delimiter, quote } = marks
@@ -50,8 +50,8 @@ export function recordValues(record: Buffer, marks: Marks): string[] {
 }
 
 /**
- * Joins the lines of a header: `2023,` above `Men,Women` gives `2023 Men` and `2023 Women`, as merged cells
- * of spreadsheets do.
+ * Joins the lines of a header. Merged cells of a spreadsheet leave empty ones: `2023,` above `Men,Women` gives
+ * `2023 Men` and `2023 Women`.
  */
 export function joinedHeader(lines: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...furtherLines] = lines

@@ -20,7 +20,7 @@ export interface Body {
   /** Headers that are known only after the body. */
   readonly headers?: Readonly<Record<string, string>>
   readonly serverTiming?: string
-  /** Processor time, in ms; omitted if charged elsewhere. */
+  /** Processor time in ms; absent if it is charged elsewhere. */
   readonly ms?: number
   /** True if the pieces are a gzip file. */
   readonly isGzip?: boolean

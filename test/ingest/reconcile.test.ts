@@ -3,7 +3,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { messageOf } from '../../core/errors.ts'
 import { Database } from '../../core/duckdb/database.ts'
-import { drawWeights } from '../../ingest/convert/cast/plain.ts'
+import { conversionOf } from '../../ingest/convert/cast/plain.ts'
 import { sort, writeParts } from '../../ingest/convert/parts/parts.ts'
 import { stage } from '../../ingest/convert/cast/stage.ts'
 import type { DuePart, Staged, Conversion } from '../../ingest/convert/conversion.ts'
@@ -60,7 +60,7 @@ async function bench(order = ['n']): Promise<Bench> {
   if (batch === undefined) throw new Error('no batch')
   const { fields } = matchHeader(table, batch, new Set(), false)
   return {
-    conversion: { db, table, fields, columns: 3, weights: drawWeights(fields), scratch, parts: null },
+    conversion: conversionOf({ db, table, scratch }, fields, 3),
     batch,
   }
 }

@@ -7,7 +7,7 @@ import { type Staged, type Conversion, nothingStaged, together } from '../conver
 import { reconcileStaged } from './agreement.ts'
 import { type BadValue, badValues } from './bad-values.ts'
 import { matchHeader, misfit, missingColumn } from './match.ts'
-import { drawWeights } from './plain.ts'
+import { constantFieldsOf, conversionOf } from './plain.ts'
 import { stage } from './stage.ts'
 
 interface IntakeOptions {
@@ -78,9 +78,10 @@ export class Intake {
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
 
-  #sourceFor({ header, headerLine, pieces }: Batch): ConvertedSource {
-    const { table, db, scratch, acceptsDrift } = this.#options
-    const constantFields = new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
+  #sourceFor(batch: Batch): ConvertedSource {
+    const { header, headerLine } = batch
+    const { table, acceptsDrift } = this.#options
+    const constantFields = constantFieldsOf(batch)
     const key = keyOf(header, [...constantFields])
     const existing = this.#sources.get(key)
     if (existing !== undefined) return existing
@@ -90,8 +91,7 @@ export class Intake {
       constantFields,
       acceptsDrift,
     )
-    const weights = drawWeights(fields)
-    const conversion = { db, table, fields, columns: header.length, weights, scratch, parts: null }
+    const conversion = conversionOf(this.#options, fields, header.length)
     const source = { header: { header, headerLine }, conversion, drift, lacking }
     this.#sources.set(key, source)
     return source

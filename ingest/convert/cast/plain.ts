@@ -52,11 +52,25 @@ const filledSql = (text: string): string => (text === '' ? 'null::varchar' : quo
  */
 const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
 
+/** Fields that lack a column, since each row of a file has the same value. */
+export function constantFieldsOf({ pieces }: Pick<Batch, 'pieces'>): ReadonlySet<string> {
+  return new Set(pieces.flatMap(({ constants }) => [...constants.keys()]))
+}
+
+/** @param columns number of columns of the source */
+export function conversionOf(
+  { db, table, scratch }: Pick<Conversion, 'db' | 'table' | 'scratch'>,
+  fields: readonly MatchedField[],
+  columns: number,
+): Conversion {
+  return { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
+}
+
 /**
  * Random weights, so that no source can be crafted to hide a misreading: sums of different readings are equal
  * once in 2^36 times at most.
  */
-export function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
+function drawWeights(fields: readonly MatchedField[]): ColumnWeights[] {
   return fields.flatMap(({ column }) =>
     column === null ? [] : [{ column, filled: drawWeight(), bytes: drawWeight() }],
   )

@@ -11,7 +11,7 @@ import { type MatchedField, type Conversion, numberOf } from '../conversion.ts'
 import { requireAgreement } from './agreement.ts'
 import { textsSql } from './bad-values.ts'
 import { matchHeader } from './match.ts'
-import { constantSql, drawWeights, plainSql, weightedCountSql } from './plain.ts'
+import { constantFieldsOf, constantSql, conversionOf, plainSql, weightedCountSql } from './plain.ts'
 import { type ValuesSql, valuesSql } from './values.ts'
 
 export interface FieldFacts {
@@ -104,11 +104,14 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
   }
 }
 
-async function examplesIn({ table, db, scratch }: TrialOptions, batch: Batch): Promise<string[][]> {
-  const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
-  const fields = matchHeader(table, batch, constantFields, false).fields.slice(0, fieldsShown)
-  const weights = drawWeights(fields)
-  const conversion = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
+function matchedIn(table: Table, batch: Batch): readonly MatchedField[] {
+  return matchHeader(table, batch, constantFieldsOf(batch), false).fields
+}
+
+async function examplesIn(options: TrialOptions, batch: Batch): Promise<string[][]> {
+  const { table, db } = options
+  const fields = matchedIn(table, batch).slice(0, fieldsShown)
+  const conversion = conversionOf(options, fields, batch.header.length)
   const values = valuesSql(fields, plainSql(conversion, batch, true), constantSql(batch))
   const terms = values.fields.map(({ value, isGood }) => `(case when ${isGood} then ${value} end)::varchar`)
   const rows = await db.rows(`select ${terms.join(', ')} from ${values.from} limit ${exampleRows}`)
@@ -134,13 +137,9 @@ export async function uniqueKey(
   )
   // Adds a hash of the values of each key in each row.
   const hashBatch = async (batch: Batch): Promise<void> => {
-    const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
     const keyFields = new Set(keys.flat())
-    const fields = matchHeader(table, batch, constantFields, false).fields.filter(({ field }) =>
-      keyFields.has(field.name),
-    )
-    const weights = drawWeights(fields)
-    const conversion = { db, table, fields, columns: batch.header.length, weights, scratch, parts: null }
+    const fields = matchedIn(table, batch).filter(({ field }) => keyFields.has(field.name))
+    const conversion = conversionOf({ db, table, scratch }, fields, batch.header.length)
     const values = valuesSql(fields, plainSql(conversion, batch, true), constantSql(batch))
     const valueSqlByField = new Map(
       values.fields.map(({ value }, index) => [fields[index]?.field.name, value]),
@@ -167,13 +166,13 @@ export async function uniqueKey(
 }
 
 async function tryBatch(
-  { table, spellings, probes, db, scratch }: TrialOptions,
+  options: TrialOptions,
   batch: Batch,
   tallies: readonly Tally[],
   days: ReadonlyMap<string, Set<string>>,
 ): Promise<void> {
-  const constantFields = new Set(batch.pieces.flatMap(({ constants }) => [...constants.keys()]))
-  const { fields: matchedFields } = matchHeader(table, batch, constantFields, false)
+  const { table, spellings, probes } = options
+  const matchedFields = matchedIn(table, batch)
   const probeFields = probes.map((field, index): MatchedField | null =>
     field === null ? null : { field, column: matchedFields[index]?.column ?? null },
   )
@@ -185,9 +184,7 @@ async function tryBatch(
   for (let first = 0; first < attempts.length; first += atOnce) {
     const chunk = attempts.slice(first, first + atOnce)
     const fields = chunk.map(({ matched }) => matched)
-    const columns = batch.header.length
-    const conversion = { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
-    await tryFields(conversion, batch, chunk, days)
+    await tryFields(conversionOf(options, fields, batch.header.length), batch, chunk, days)
   }
 }
 

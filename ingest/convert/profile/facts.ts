@@ -22,8 +22,8 @@ export interface Range {
 }
 
 /**
- * Facts with estimates of distinct values by HyperLogLog. Reads the rows once, or once per group of columns
- * of a wide table, to bound memory.
+ * Facts with estimates of distinct values by HyperLogLog. Reads the rows once. To bound memory, it reads those
+ * of a wide table once per group of columns.
  */
 export async function factsOf(db: Connection, columns: readonly ValueColumn[]): Promise<Map<Field, Facts>> {
   const factsByField = new Map<Field, Facts>()

@@ -261,8 +261,8 @@ function timeOf(term: Term, key: string | null): number {
 }
 
 /**
- * Series of the second term, greatest first or in time. The last combines all others if values add up; else `omitted`
- * of them are not drawn.
+ * Series of the second term, greatest first or in time. If values add up, the last one combines all others;
+ * otherwise `omitted` series are not drawn.
  */
 function seriesOf(
   cells: readonly Cell[],

@@ -52,8 +52,8 @@ const phraseWordsMax = 5
 const byWords: ReadonlySet<string> = new Set(['por', 'by', 'per'])
 
 /**
- * "deaths in Belém by state" has the words death, belem and state, the last as a possible group, and phrases
- * such as `deaths in belem`.
+ * "deaths in Belém by state" has the words death, belem and state, and phrases such as `deaths in belem`. The
+ * word after "by" is a possible group.
  */
 export function searchWordsOf(text: string): SearchWords {
   const searchWords = searchTerms(text)
