@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -41,7 +42,6 @@ export const requestsOf = ({ share }: Bench, usual: number): number => Math.max(
 const base = '/api/v1/dataset/bench'
 export const pageOf = (table: string, page: number | 'last', size = 100): string =>
   `${base}/${table}/data/?page=${page}&page_size=${size}`
-const below = (limit: number): number => Math.floor(Math.random() * limit)
 const onePage = (): string => pageOf('large', 7)
 export const noCaches = { CACHE_MB: '0' }
 
@@ -121,7 +121,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
   for (let round = 0; round < bench.rounds; round += 1) {
     statementMs.push(await ownSql(bench, 'large'))
     const service = await startService(bench.environment)
-    const from = 1 + below(Math.floor(bench.pages / 2))
+    const from = 1 + randomInt(Math.ceil(bench.pages / 2))
     const next = (request: number): string => pageOf('large', 1 + ((from + request) % bench.pages))
     await runLoad({
       port: service.port,
@@ -146,7 +146,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
     await cutting.stop()
   }
   const service = await startService(bench.environment)
-  const anywhere = { connections: 1, target: () => pageOf('large', 1 + below(bench.pages)) }
+  const anywhere = { connections: 1, target: () => pageOf('large', 1 + randomInt(bench.pages)) }
   // V8 has compiled the code after this many requests; hardly any page repeats.
   await measure(service, { ...anywhere, requests: requestsOf(bench, 2000) })
   // Alternating, so that other work of the machine affects both.
@@ -197,8 +197,8 @@ export async function depth(bench: Bench): Promise<Line[]> {
   const targets = {
     first: () => pageOf('large', 1),
     last: () => pageOf('large', 'last'),
-    large: () => pageOf('large', 1 + below(bench.pages)),
-    small: () => pageOf('small', 1 + below(Math.max(1, Math.floor(bench.pages / 100)))),
+    large: () => pageOf('large', 1 + randomInt(bench.pages)),
+    small: () => pageOf('small', 1 + randomInt(Math.max(1, Math.floor(bench.pages / 100)))),
   } as const
   for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
     for (const [name, target] of Object.entries(targets)) {
@@ -230,7 +230,7 @@ export async function depth(bench: Bench): Promise<Line[]> {
 export async function peoplesPages(bench: Bench): Promise<Line[]> {
   const service = await startService({ ...bench.environment, ...noCaches })
   const [shown, json]: [number[], number[]] = [[], []]
-  const anywhere = (): number => 1 + below(2 * bench.pages)
+  const anywhere = (): number => 1 + randomInt(2 * bench.pages)
   for (let round = 0; round <= bench.rounds; round += 1) {
     const reader = { connections: 1, requests: requestsOf(bench, 150) }
     const rows = await measure(service, { ...reader, target: () => pageOf('large', anywhere(), 50) })

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -7,7 +8,6 @@ import { runLoad } from './load.ts'
 import { startService, type Server } from './servers.ts'
 
 const base = '/api/v1/dataset/bench'
-const below = (limit: number): number => Math.floor(Math.random() * limit)
 const honestReaders = 50
 const thinkMs = 1100
 
@@ -80,7 +80,7 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
         connections: 1,
         requests: 1,
         headers: { 'X-Forwarded-For': `198.51.100.${reader}` },
-        target: () => `${base}/large/data/?page_size=100&page=${1 + below(bench.pages)}`,
+        target: () => `${base}/large/data/?page_size=100&page=${1 + randomInt(bench.pages)}`,
         onAnswer: ({ status, ms }) => {
           if (status === 200) times.push(ms)
           else failed += 1
@@ -96,7 +96,7 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
 
 async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {}
-  let number = below(1000)
+  let number = randomInt(1000)
   const request = async (): Promise<void> => {
     while (!over.aborted) {
       number += 1

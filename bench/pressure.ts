@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
@@ -8,7 +9,6 @@ import { runLoad, type Answer } from './load.ts'
 import { startService } from './servers.ts'
 
 const base = '/api/v1/dataset/bench'
-const below = (limit: number): number => Math.floor(Math.random() * limit)
 
 /** Readers of every table while one is refreshed again and again. */
 export async function refreshes(
@@ -20,9 +20,9 @@ export async function refreshes(
   const service = await startService(bench.environment)
   const tables = Object.keys(rowsOf) as BenchTable[]
   const target = (): string => {
-    const table = tables[below(tables.length)] ?? 'fresh'
+    const table = tables[randomInt(tables.length)] ?? 'fresh'
     const pages = Math.max(1, Math.floor((rowsOf[table] * scale) / 100))
-    return `${base}/${table}/data/?page_size=100&page=${1 + below(pages)}`
+    return `${base}/${table}/data/?page_size=100&page=${1 + randomInt(pages)}`
   }
   const versions = new Map<string, Set<string>>()
   let [mixed, failed, published] = [0, 0, 0]
@@ -91,7 +91,7 @@ async function pause(over: AbortSignal): Promise<boolean> {
 export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
   const service = await startService(bench.environment)
   const { port } = service
-  const cold = (): string => `${base}/large/data/?page_size=100&page=${1 + below(bench.pages)}`
+  const cold = (): string => `${base}/large/data/?page_size=100&page=${1 + randomInt(bench.pages)}`
   const cachedPage = `${base}/small/data/?page_size=100&page=3`
   const tags: string[] = []
   const peak = await runLoad({ port, connections: 8, seconds: Math.max(3, seconds / 3), target: cold })

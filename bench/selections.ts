@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -35,8 +36,6 @@ export async function selections(bench: Bench): Promise<Line[]> {
 
 const base = '/api/v1/dataset/bench'
 const states = ['SP', 'RJ', 'MG', 'BA', 'PR', 'RS', 'PE']
-
-const below = (limit: number): number => 1 + Math.floor(Math.random() * limit)
 
 function figure(title: string, ms: number, limit: number, detail: string): Line {
   return bareLine(title, 'ms', ms, null, ['<=', limit], detail)
@@ -85,7 +84,9 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
   await get(service, 'large/data/?state=AC&page_size=100')
   const cold: number[] = []
   for (let left = 15; left > 0; left -= 1)
-    cold.push((await get(service, `large/data/?page_size=100&page=${below(Math.floor(rows / 100))}`)).ms)
+    cold.push(
+      (await get(service, `large/data/?page_size=100&page=${randomInt(1, 1 + Math.floor(rows / 100))}`)).ms,
+    )
   const [first, duckdb, deep, warm]: number[][] = [[], [], [], []]
   for (const state of states) {
     duckdb?.push(
@@ -97,8 +98,12 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
     const response = await get(service, `large/data/?state=${state}&page_size=100`)
     first?.push(response.ms)
     const last = Math.max(1, Math.floor(response.count / 100))
-    deep?.push((await get(service, `large/data/?state=${state}&page_size=100&page=${below(last)}`)).ms)
-    warm?.push((await get(service, `large/data/?state=${state}&page_size=100&page=${below(last)}`)).ms)
+    deep?.push(
+      (await get(service, `large/data/?state=${state}&page_size=100&page=${randomInt(1, 1 + last)}`)).ms,
+    )
+    warm?.push(
+      (await get(service, `large/data/?state=${state}&page_size=100&page=${randomInt(1, 1 + last)}`)).ms,
+    )
   }
   const unfiltered = median(cold)
   const cnpjs = await db.rows(`select cnpj from ${people} using sample 9 rows`)

@@ -58,12 +58,17 @@ export async function loadClickHouse(
     progress.advance({ fraction: (first + count) / rows, rows: first + count })
   }
   for (const statement of syncStatements(name, link.cluster)) await link.command(statement)
-  if (rows > 0) await prove(conversion, link, loadingName(name), rows)
+  if (rows > 0) await verifyLoadedRows(conversion, link, loadingName(name), rows)
   await link.command(renameStatement(name, link.cluster))
 }
 
 /** Compares each column: number of values, bytes of texts, bounds of other values, and sums of integers. */
-async function prove(conversion: Conversion, link: ClickHouse, name: string, rows: number): Promise<void> {
+async function verifyLoadedRows(
+  conversion: Conversion,
+  link: ClickHouse,
+  name: string,
+  rows: number,
+): Promise<void> {
   const { table, db } = conversion
   const columns = writtenColumns(table, 'file_row_number')
   const from = `(select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')} from ${sortedSql(conversion)})`
@@ -83,6 +88,7 @@ async function prove(conversion: Conversion, link: ClickHouse, name: string, row
     ]
     if (type.startsWith('DECIMAL'))
       return { ours: [`count(${column})`, ...duckdbEnds], theirs: [`count(${column})`, ...clickHouseEnds] }
+    // All other types are stored as integers.
     return {
       ours: [`count(${column})`, ...duckdbEnds, `coalesce(sum(${column}::hugeint), 0)`],
       theirs: [`count(${column})`, ...clickHouseEnds, `ifNull(sum(toInt128(${column})), 0)`],
@@ -97,7 +103,10 @@ async function prove(conversion: Conversion, link: ClickHouse, name: string, row
   const [expectedRow = []] = await db.rows(`select ${duckdbChecksums.join(', ')} from ${from}`)
   const [actual = []] = await link.rows(`select ${clickHouseChecksums.join(', ')} from ${quotedTable(name)}`)
   for (const [place, { name: column }] of columns.entries()) {
-    const [expected, theirs] = [plain(String(expectedRow[place])), plain(actual[place] ?? '')]
+    const [expected, theirs] = [
+      withoutTrailingZeros(String(expectedRow[place])),
+      withoutTrailingZeros(actual[place] ?? ''),
+    ]
     if (expected === theirs) continue
     throw new TableFailure(
       `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${theirs} instead of ${expected}; nothing was published`,
@@ -118,7 +127,7 @@ function concatSql(terms: readonly string[], join: string, text: (term: string) 
 }
 
 /** DuckDB and ClickHouse differ in trailing zeros of fractions. */
-function plain(texts: string): string {
+function withoutTrailingZeros(texts: string): string {
   return texts.split(' ').map(withoutFinalZeros).join(' ')
 }
 

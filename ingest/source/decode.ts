@@ -35,7 +35,7 @@ export function decoderOf(
 function plainDecoder(encoding: Encoding, name: string): Decoder {
   if (encoding === 'utf-8') return withoutMark({ write: (chunk) => chunk, end: () => nothing }, '\uFEFF')
   if (encoding.startsWith('utf-16')) return utf16(encoding, name)
-  return isByteEncoding(encoding) ? singleByte(encoding, name) : multiByte(encoding, name)
+  return isByteEncoding(encoding) ? singleByteDecoder(encoding, name) : multiByteDecoder(encoding, name)
 }
 
 function isByteEncoding(encoding: Encoding): encoding is ByteEncoding {
@@ -52,11 +52,11 @@ const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\
  * Encodes UTF-8, with `badMark` for invalid characters.
  * @param unitAt returns the code unit of the source at an index
  */
-function bytesOf(text: string, bad: RegExp, unitAt: (index: number) => number): Buffer {
-  if (text.search(bad) === -1) return Buffer.from(text)
+function bytesOf(text: string, invalid: RegExp, unitAt: (index: number) => number): Buffer {
+  if (text.search(invalid) === -1) return Buffer.from(text)
   const pieces: Buffer[] = []
   let from = 0
-  for (const { index } of text.matchAll(bad)) {
+  for (const { index } of text.matchAll(invalid)) {
     const digits = unitAt(index).toString(16).padStart(4, '0')
     pieces.push(Buffer.from(text.slice(from, index)), Buffer.from([badMark]), Buffer.from(digits))
     from = index + 1
@@ -66,14 +66,15 @@ function bytesOf(text: string, bad: RegExp, unitAt: (index: number) => number): 
 
 type ByteEncoding = (typeof byteEncodings)[number]
 
-function singleByte(encoding: ByteEncoding, name: string): Decoder {
+/** Marks characters that the encoding lacks, and reports UTF-8 in disguise. */
+function singleByteDecoder(encoding: ByteEncoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
-  const bad = encoding === 'latin-1' ? controls : unknown
+  const invalid = encoding === 'latin-1' ? controls : unknown
   return {
     write: (chunk) => {
       disguise.inspect(chunk)
       // One byte is one character, so positions in text and bytes are equal.
-      return bytesOf(decodedText(chunk, encoding), bad, (index) => chunk[index] ?? 0)
+      return bytesOf(decodedText(chunk, encoding), invalid, (index) => chunk[index] ?? 0)
     },
     end: () => {
       disguise.end()
@@ -83,7 +84,7 @@ function singleByte(encoding: ByteEncoding, name: string): Decoder {
 }
 
 /** Invalid bytes become U+FFFD here, which `unsoundness` reports. */
-function multiByte(encoding: Encoding, name: string): Decoder {
+function multiByteDecoder(encoding: Encoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
   const decoder = iconv.getDecoder(encoding)
   return {

@@ -15,7 +15,7 @@ export class LineFilter {
   /**
    * 1 for bytes of empty rows and rules: nearly all rows begin with another byte, so the check costs little.
    */
-  readonly #plain = new Uint8Array(256)
+  readonly #rareFirstBytes = new Uint8Array(256)
 
   readonly #dropped: readonly (readonly [column: number, pattern: RegExp])[]
 
@@ -25,24 +25,24 @@ export class LineFilter {
       (drop.get(name) ?? []).map((text) => [column, patternOf(text)] as const),
     )
     const bytes = [...Buffer.from(` \t-=_~*+:${dosEnd}`), marks.delimiter, marks.quote]
-    for (const byte of bytes) if (byte >= 0) this.#plain[byte] = 1
+    for (const byte of bytes) if (byte >= 0) this.#rareFirstBytes[byte] = 1
   }
 
   kindOf(data: Buffer, start: number, end: number): NoRowKind | null {
-    const isPlain = this.#isPlain(data, start, end)
-    if (!isPlain && this.#dropped.length === 0) return null
+    const mayBeNoRow = this.#mayBeNoRow(data, start, end)
+    if (!mayBeNoRow && this.#dropped.length === 0) return null
     const values = recordValues(data.subarray(start, end), this.#marks).map((value) => value.trim())
     if (this.#dropped.some(([column, pattern]) => pattern.test(values[column] ?? ''))) return 'dropped'
-    if (!isPlain) return null
+    if (!mayBeNoRow) return null
     if (values.every((value) => value === '')) return 'empty'
     return values.every((value) => value === '' || value === dosEnd || rulePattern.test(value))
       ? 'rule'
       : null
   }
 
-  #isPlain(data: Buffer, start: number, end: number): boolean {
+  #mayBeNoRow(data: Buffer, start: number, end: number): boolean {
     for (let offset = start; offset < end; offset += 1)
-      if (this.#plain[data[offset] as number] === 0) return false
+      if (this.#rareFirstBytes[data[offset] as number] === 0) return false
     return true
   }
 }

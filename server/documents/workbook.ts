@@ -54,8 +54,8 @@ const [widthMin, widthMax, arrowWidth] = [9, 50, 4]
  * Headings are titles; the second sheet has the names of the fields.
  * @param rows number of rows
  */
-export function workbookOf(described: WorkbookRows, rows: number): Workbook {
-  const { catalog, language, snapshot, parameters, addressWith } = described
+export function workbookOf(source: WorkbookRows, rows: number): Workbook {
+  const { catalog, language, snapshot, parameters, addressWith } = source
   const { manifest, report } = snapshot
   const words = wordsOf[language]
   const { workbook: labels } = words
@@ -63,12 +63,12 @@ export function workbookOf(described: WorkbookRows, rows: number): Workbook {
   // Changes are rows of a table that the catalog does not have.
   const table = dataset?.tables.get(snapshot.table.name) ?? snapshot.table
   if (dataset === undefined) throw new Error('the dataset is not in the catalog')
-  const columns = headed(described.columns.map((column) => titledColumn(column, table, words)))
-  const conditions = described.filter.conditions.map((condition) => ({
+  const columns = headed(source.columns.map((column) => titledColumn(column, table, words)))
+  const conditions = source.filter.conditions.map((condition) => ({
     ...condition,
     field: titledTerm(condition.field, table),
   }))
-  const filters = describeFilter({ ...described.filter, conditions }, words)
+  const filters = describeFilter({ ...source.filter, conditions }, words)
   const version = new Map([...parameters, ['snapshot', manifest.snapshot]])
   const title = [`${titleOf(table)} (${dataset.name})`, ...filters, citedVersion(manifest, words)].join(', ')
   const cited = { dataset, title, address: addressWith(version), today: null }

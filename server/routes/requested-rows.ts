@@ -48,7 +48,7 @@ export function requestedRows<Query extends Pick<RowQuery, 'format' | 'parameter
 }
 
 /**
- * Reads the format and the snapshot of a request.
+ * Reads the format and snapshot of a request; prepares its links, its workbook and the error for a deleted snapshot.
  * @param base address of the rows, without a query
  * @param downloadUrl address of all rows as one file
  */
@@ -82,7 +82,7 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
       const pack = 'pack' in format ? format.pack : undefined
       if (pack === undefined) return { key: '', pack: async (pieces) => pieces }
       const { parameters } = query
-      const described = {
+      const workbookSource = {
         ...defaultTexts(catalog),
         snapshot,
         columns,
@@ -91,14 +91,15 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
         addressWith: (cited: QueryParameters) => withQuery(address, cited, 1),
       }
       return {
-        key: JSON.stringify(workbookOf(described, 0)),
+        // The number of rows follows from the query, so the key needs none.
+        key: JSON.stringify(workbookOf(workbookSource, 0)),
         pack: async (pieces, rows) => {
           if (rows > table.excelRowsMax)
             throw queryTooCostly(
               `The page has ${rows} rows, but a workbook may have at most ${table.excelRowsMax}: set a smaller page_size.`,
               downloadUrl,
             )
-          return workbookBody(pack, pieces, workbookOf(described, rows))
+          return workbookBody(pack, pieces, workbookOf(workbookSource, rows))
         },
       }
     },

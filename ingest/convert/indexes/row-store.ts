@@ -44,6 +44,7 @@ export async function writeRowStores(
   return names
 }
 
+/** Writes the rows as compressed texts, then their indexes; reads all back. */
 async function writeRowStore(
   conversion: Conversion,
   folder: string,
@@ -68,7 +69,7 @@ async function writeRowStore(
     requireSame('number of rows in the row store', part.rows, rows)
     if (indexed.length > 0) indexes.push(encodeIndex(indexed))
     await writer.add(indexes)
-    requireSame('bytes of the row store', bytes, prove(await writer.finish(), rows))
+    requireSame('bytes of the row store', bytes, provenBytes(await writer.finish(), rows))
   } finally {
     await writer.close()
   }
@@ -160,7 +161,7 @@ interface RowsText extends IndexedText {
  * @returns size of all texts in bytes
  * @throws TableFailure if a text is not what its index describes
  */
-function prove(file: ChunkFile, rows: number): number {
+function provenBytes(file: ChunkFile, rows: number): number {
   let bytes = 0
   for (let first = 0; first < rows; first += indexedRows) {
     const indexed = Math.min(indexedRows, rows - first)

@@ -39,9 +39,10 @@ export async function frequentOf(
     else frequent.set(column.field, frequentAmong(counted))
   }
   for (const together of columnsTogether(directColumns, rows)) {
-    const counted = await countedIn(db, together)
+    // Counting hashes needs less memory; null if it cannot decide.
+    const hashedCounts = await countedIn(db, together)
     for (const [place, column] of together.entries())
-      frequent.set(column.field, frequentAmong(counted[place] ?? []))
+      frequent.set(column.field, frequentAmong(hashedCounts[place] ?? []))
   }
   return frequent
 }

@@ -1,3 +1,5 @@
+/** Values in the language of the reader. */
+
 import { withoutFinalZeros } from '../../../core/text.ts'
 import { foldText } from '../../../core/folding.ts'
 import { isAmount, type Field } from '../../../core/catalog/catalog.ts'
@@ -5,8 +7,6 @@ import { typeRow } from '../../../core/catalog/field-types.ts'
 import { daysOfPart, type Term } from '../../query/date-parts.ts'
 import type { Words } from './en.ts'
 import { writtenIn } from './number-formats.ts'
-
-/** Values in the language of the reader. */
 
 export function isNumber({ type }: Field): boolean {
   return typeRow(type).wire.kind === 'number'

@@ -15,7 +15,7 @@ interface Watched {
   readonly levels: Readonly<Record<Level, () => number>>
 }
 
-const levels = {
+const levelHelp = {
   connections: 'Open connections.',
   exports_running: 'Running exports.',
   transfers_running: 'Running downloads.',
@@ -23,7 +23,7 @@ const levels = {
   making_bytes: 'Bytes of pages that are being built.',
   rate_limit_store_up: '0 if RATE_LIMIT_STORE is a Redis that does not respond, else 1.',
 } as const
-type Level = keyof typeof levels
+type Level = keyof typeof levelHelp
 
 const secondsBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const now = (): number => Date.now() / 1000
@@ -93,11 +93,11 @@ export class Metrics implements Meter {
   }
 
   /** Reads these objects whenever metrics are collected. */
-  watch({ pools, caches, tables, isReady, levels: logLevels }: Watched): void {
-    for (const [level, help] of Object.entries(levels)) {
+  watch({ pools, caches, tables, isReady, levels: readLevels }: Watched): void {
+    for (const [level, help] of Object.entries(levelHelp)) {
       // Report 0 if any worker cannot reach the shared counts.
       const aggregator = level === 'rate_limit_store_up' ? 'min' : 'sum'
-      this.#gauge(`acervo_${level}`, help, (gauge) => gauge.set(logLevels[level as Level]()), aggregator)
+      this.#gauge(`acervo_${level}`, help, (gauge) => gauge.set(readLevels[level as Level]()), aggregator)
     }
     this.#gauge(
       'acervo_ready',

@@ -38,7 +38,7 @@ export function groupsSql(grouping: Grouping, rows: Rows): string {
 export function floatSumsSql(grouping: Grouping, name: string, rows: Rows): string {
   const column = quotedName(name)
   const keys = keysOf(grouping)
-  // The logarithm may be off by one: two bits more fit into sums of hugeint.
+  // One more bit than a double has, since the logarithm may be off by one.
   const power = `${significantBits + 1} - floor(log2(abs(value)))::integer`
   const scaled = `value * pow(2.0, least(power, 1000)) * pow(2.0, greatest(power - 1000, 0))`
   const values = `select ${[...termColumns(grouping), `nullif(${column}, 0) as value`].join(', ')} from ${rows.from} where ${rows.where}`

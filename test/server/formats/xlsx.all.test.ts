@@ -65,7 +65,7 @@ print(json.dumps([cells > 100000, wrong[:20]]))
 `
 
 describeWith(clients !== '', pythonClients)('openpyxl and pandas', () => {
-  test('read the values of the JSON, with types and without a warning', async () => {
+  test('read workbooks with the values and types of the JSON, without a warning', async () => {
     await writeFile(path.join(home, 'compare.py'), program)
     const { stdout } = await run(path.join(clients, 'python'), ['compare.py', String(tables.length)], {
       cwd: home,

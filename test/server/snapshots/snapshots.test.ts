@@ -39,8 +39,8 @@ const json = async (service: Service, target: string) => {
   return { status, headers, body: JSON.parse(body.toString()) as Record<string, unknown> }
 }
 
-describe('pinned paging', () => {
-  test('stays on its snapshot through a refresh, and names it', async () => {
+describe('paging', () => {
+  test('with a snapshot in the address stays on it through a refresh, and names it', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop)
     const first = await json(service, `${rows}?page_size=5&snapshot=current`)
@@ -64,7 +64,7 @@ describe('pinned paging', () => {
     ])
   })
 
-  test('that is not pinned moves to the new snapshot after a refresh, and clients can notice', async () => {
+  test('without a snapshot in the address moves to the new snapshot after a refresh, and clients can notice', async () => {
     const { shop } = await shopOf([1])
     const service = await serve(shop)
     const targets = [
@@ -84,7 +84,7 @@ describe('pinned paging', () => {
     for (const [index, { body }] of fresh.entries()) expect(body).not.toEqual(first[index]?.body)
   })
 
-  test('is cached without limit, but its first page is not', async () => {
+  test('with a snapshot is cached without limit, but without one is not', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop)
     const caching = async (query: string): Promise<unknown> =>
