@@ -71,18 +71,18 @@ const furtherMb = 50
 async function memoryOf({ environment }: Bench): Promise<Line> {
   const service = await startService({ ...environment, MEMORY: `${memoryMb}MB` })
   try {
-    let width = 0
-    while (!(await get(service, `group=${widths[width] ?? ''}`))) width += 1
-    const wide = Array.from({ length: clients }, async (_, client) => {
+    let widthIndex = 0
+    while (!(await get(service, `group=${widths[widthIndex] ?? ''}`))) widthIndex += 1
+    const loads = Array.from({ length: clients }, async (_, client) => {
       for (let round = 0; round < 4; round += 1) {
         const rest = `measure=rows&order_for_place__gte=${client * 4 + round}&ordering=-rows`
-        await get(service, `group=${widths[width] ?? ''}&${rest}`)
+        await get(service, `group=${widths[widthIndex] ?? ''}&${rest}`)
       }
     })
-    await Promise.all(wide)
+    await Promise.all(loads)
     const { rssMaxBytes } = await service.usage()
     const title = `memory with ${clients} clients of wide groups, to MEMORY`
-    const detail = `groups of ${widths[width] ?? ''}`
+    const detail = `groups of ${widths[widthIndex] ?? ''}`
     return bareLine(title, 'MB', rssMaxBytes / 1e6, memoryMb, ['<=', 1 + furtherMb / memoryMb], detail)
   } finally {
     await service.stop()

@@ -82,22 +82,22 @@ type Parameter = Readonly<{ $ref?: string; name: string; in: string; required?: 
 function pathsOf({ paths, components }: OpenApi): string[] {
   return Object.entries(paths).flatMap(([path, { get }]) => {
     if (get === undefined) return []
-    const required = (get.parameters ?? [])
+    const requiredParameters = (get.parameters ?? [])
       .map((parameter) =>
         parameter.$ref === undefined
           ? parameter
           : components.parameters[parameter.$ref.split('/').at(-1) ?? ''],
       )
       .filter((parameter) => parameter?.required === true)
-    const target = required.reduce(
+    const filledPath = requiredParameters.reduce(
       (text, parameter) =>
         text.replace(`{${parameter?.name ?? ''}}`, encodeURIComponent(parameter?.example ?? '')),
       path,
     )
-    const query = required.flatMap((parameter) =>
+    const query = requiredParameters.flatMap((parameter) =>
       parameter?.in === 'query' ? [[parameter.name, parameter.example ?? '']] : [],
     )
-    return [query.length === 0 ? target : `${target}?${new URLSearchParams(query).toString()}`]
+    return [query.length === 0 ? filledPath : `${filledPath}?${new URLSearchParams(query).toString()}`]
   })
 }
 
@@ -148,7 +148,7 @@ class Questions {
 
   #query({ fields, rows }: TableAbout): URLSearchParams {
     const query = new URLSearchParams()
-    for (let left = Math.floor(this.#random() * 3); left > 0; left -= 1) {
+    for (let remaining = Math.floor(this.#random() * 3); remaining > 0; remaining -= 1) {
       const { name, operators } = this.#pick(fields)
       const operator = operators.length === 0 ? 'eq' : this.#pick(operators)
       const value = operator === 'isnull' ? this.#pick(['true', 'false', 'x']) : this.#value(rows, name)
@@ -202,8 +202,8 @@ async function main(): Promise<number> {
   for (let requests = 0; requests < Number(count); requests += 1) {
     const question =
       requests < paths.length ? { ...questions.next(), path: paths[requests] ?? '' } : questions.next()
-    const [oldAnswer, two] = await Promise.all([answerOf(old, question), answerOf(newer, question)])
-    const difference = differenceOf(oldAnswer, two)
+    const [oldAnswer, newerAnswer] = await Promise.all([answerOf(old, question), answerOf(newer, question)])
+    const difference = differenceOf(oldAnswer, newerAnswer)
     if (difference === null) continue
     different += 1
     console.log(`${question.method} ${question.path} (${question.headers['accept'] ?? ''}): ${difference}`)

@@ -186,7 +186,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
   ]
 }
 
-export async function depth(bench: Bench): Promise<Line[]> {
+export async function pageDepths(bench: Bench): Promise<Line[]> {
   const runs: Record<'first' | 'last' | 'large' | 'small', number[]> = {
     first: [],
     last: [],
@@ -227,25 +227,25 @@ export async function depth(bench: Bench): Promise<Line[]> {
 }
 
 /** An HTML page against the JSON of the same rows, both live, with no cache at all. */
-export async function peoplesPages(bench: Bench): Promise<Line[]> {
+export async function htmlPages(bench: Bench): Promise<Line[]> {
   const service = await startService({ ...bench.environment, ...noCaches })
-  const [shown, json]: [number[], number[]] = [[], []]
-  const anywhere = (): number => 1 + randomInt(2 * bench.pages)
+  const [htmlMs, jsonMs]: [number[], number[]] = [[], []]
+  const randomPage = (): number => 1 + randomInt(2 * bench.pages)
   for (let round = 0; round <= bench.rounds; round += 1) {
     const reader = { connections: 1, requests: requestsOf(bench, 150) }
-    const rows = await measure(service, { ...reader, target: () => pageOf('large', anywhere(), 50) })
-    const page = await measure(service, {
+    const jsonResult = await measure(service, { ...reader, target: () => pageOf('large', randomPage(), 50) })
+    const htmlResult = await measure(service, {
       ...reader,
-      target: () => `/en/dataset/bench/large/?page=${anywhere()}`,
+      target: () => `/en/dataset/bench/large/?page=${randomPage()}`,
     })
     // The first round only warms up.
     if (round === 0) continue
-    json.push(rows.cpuMs)
-    shown.push(page.cpuMs)
+    jsonMs.push(jsonResult.cpuMs)
+    htmlMs.push(htmlResult.cpuMs)
   }
   await service.stop()
   return [
-    line('page of a table for people, CPU, to the JSON of its rows', 'ms', leastOf(shown), leastOf(json), [
+    line('page of a table for people, CPU, to the JSON of its rows', 'ms', leastOf(htmlMs), leastOf(jsonMs), [
       '<=',
       8,
     ]),
@@ -253,39 +253,39 @@ export async function peoplesPages(bench: Bench): Promise<Line[]> {
 }
 
 /** Cached pages against bare servers that send the same bytes. */
-export async function keptPages(bench: Bench): Promise<Line[]> {
+export async function cachedPages(bench: Bench): Promise<Line[]> {
   const pages = 500
-  const turn = (n: number): string => pageOf('large', 1 + (n % pages))
+  const pageInTurn = (n: number): string => pageOf('large', 1 + (n % pages))
   const service = await startService(bench.environment)
-  const cachedPage = await fetched(
+  const cachedAnswers = await fetchAnswers(
     service,
-    Array.from({ length: pages }, (_, page) => turn(page)),
+    Array.from({ length: pages }, (_, page) => pageInTurn(page)),
     {},
   )
-  const tag = /\r\netag: (.*)/i.exec(cachedPage[6]?.head ?? '')?.[1] ?? ''
-  const fresh = await fetched(service, [onePage()], { 'If-None-Match': tag })
-  const [pagesFile, freshFile] = [
+  const tag = /\r\netag: (.*)/i.exec(cachedAnswers[6]?.head ?? '')?.[1] ?? ''
+  const notModified = await fetchAnswers(service, [onePage()], { 'If-None-Match': tag })
+  const [pagesFile, notModifiedFile] = [
     path.join(bench.folder, 'pages.json'),
     path.join(bench.folder, 'fresh.json'),
   ]
-  await writeFile(pagesFile, JSON.stringify(cachedPage.map(asStored)))
-  await writeFile(freshFile, JSON.stringify(fresh.map(asStored)))
-  const pagesOf = { ANSWERS: pagesFile }
-  const withHeaders = { HEADERS: 'yes' }
+  await writeFile(pagesFile, JSON.stringify(cachedAnswers.map(asStored)))
+  await writeFile(notModifiedFile, JSON.stringify(notModified.map(asStored)))
+  const pagesEnvironment = { ANSWERS: pagesFile }
+  const headersEnvironment = { HEADERS: 'yes' }
   const servers = {
     service,
-    http: await startReference('http', pagesOf),
-    express: await startReference('express', pagesOf),
-    expressHeaders: await startReference('express', { ...pagesOf, ...withHeaders }),
-    express304: await startReference('express', { ANSWERS: freshFile, ...withHeaders }),
+    http: await startReference('http', pagesEnvironment),
+    express: await startReference('express', pagesEnvironment),
+    expressHeaders: await startReference('express', { ...pagesEnvironment, ...headersEnvironment }),
+    express304: await startReference('express', { ANSWERS: notModifiedFile, ...headersEnvironment }),
   }
   const load = { connections: 16, seconds: bench.seconds }
   const warmUp = { seconds: Math.min(1, bench.seconds) }
   const unchanged = { ...load, target: onePage, headers: { 'If-None-Match': tag } }
   const cases = {
-    turn: () => measure(service, { ...load, target: turn }, warmUp),
-    turnHttp: () => measure(servers.http, { ...load, target: turn }, warmUp),
-    turnExpress: () => measure(servers.express, { ...load, target: turn }, warmUp),
+    turn: () => measure(service, { ...load, target: pageInTurn }, warmUp),
+    turnHttp: () => measure(servers.http, { ...load, target: pageInTurn }, warmUp),
+    turnExpress: () => measure(servers.express, { ...load, target: pageInTurn }, warmUp),
     onePage: () => measure(service, { ...load, target: onePage }, warmUp),
     oneHttp: () => measure(servers.http, { ...load, target: onePage }, warmUp),
     oneExpress: () => measure(servers.expressHeaders, { ...load, target: onePage }, warmUp),
@@ -303,9 +303,9 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
     title: string,
     ours: keyof typeof cases,
     reference: keyof typeof cases,
-    least: number,
+    ratioMin: number,
   ): Line =>
-    line(title, '1/s', rate(ours), rate(reference), ['>=', least], runs[ours] ?? [], runs[reference] ?? [])
+    line(title, '1/s', rate(ours), rate(reference), ['>=', ratioMin], runs[ours] ?? [], runs[reference] ?? [])
   return [
     compare('500 pages in turn, kept as pages, to bare Express', 'turn', 'turnExpress', 0.6),
     compare('one kept page, to bare Express with the same headers', 'onePage', 'oneExpress', 0.75),
@@ -314,7 +314,7 @@ export async function keptPages(bench: Bench): Promise<Line[]> {
   ]
 }
 
-export async function fetched(
+export async function fetchAnswers(
   { port }: Server,
   targets: readonly string[],
   headers: Readonly<Record<string, string>>,

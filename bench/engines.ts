@@ -14,7 +14,7 @@ import { median } from './median.ts'
 import { startService, type Server } from './servers.ts'
 
 const rows = 100_000_000
-const timesEach = 3
+const roundsEach = 3
 const port = 18_190
 
 /**
@@ -37,21 +37,21 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
     await linkTables(bench, folder, [{ ...table, manifest: { clickhouse: true } }])
   const { address: url, child } = await spawnClickHouse(port, path.join(folder, 'clickhouse'))
   const stops: (() => unknown)[] = [() => child.kill()]
-  const started = async (settings: Readonly<Record<string, string>>): Promise<Server> => {
+  const startTracked = async (settings: Readonly<Record<string, string>>): Promise<Server> => {
     const server = await startService(settings)
     stops.push(() => server.stop())
     return server
   }
   try {
     await load(environment, url)
-    const there = await started({ ...environment, CLICKHOUSE_URL: url })
-    const here = await started(environment)
+    const clickHouse = await startTracked({ ...environment, CLICKHOUSE_URL: url })
+    const duckdb = await startTracked(environment)
     const lines: Line[] = []
-    for (const [title, asks] of Object.entries(cases)) {
+    for (const [title, targetOf] of Object.entries(cases)) {
       const times: Record<'there' | 'here', number[]> = { there: [], here: [] }
-      for (let time = 0; time < timesEach; time += 1) {
-        times.there.push(await msOf(there, asks(time, scale)))
-        times.here.push(await msOf(here, asks(time, scale)))
+      for (let round = 0; round < roundsEach; round += 1) {
+        times.there.push(await msOf(clickHouse, targetOf(round, scale)))
+        times.here.push(await msOf(duckdb, targetOf(round, scale)))
       }
       const name = `${title}, ${(table.rows / 1e6).toFixed(0)} M rows: ClickHouse to DuckDB`
       lines.push(bareLine(name, 'ms', median(times.there), median(times.here), ['<', Infinity], ''))

@@ -16,7 +16,7 @@ export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
   const copySeconds = await bareSeconds(environment)
   const warehouse = await mkdtemp(path.join(folder, 'ingest-'))
   try {
-    const { seconds, rssMaxMb } = await ingestSeconds({ ...environment, WAREHOUSE: warehouse })
+    const { seconds, rssMaxMb } = await measureIngest({ ...environment, WAREHOUSE: warehouse })
     const steps = await stepsIn(warehouse)
     const detail = Object.entries(steps).map(([step, time]) => `${step} ${time.toFixed(1)}`)
     const { packing = 0 } = steps
@@ -63,7 +63,7 @@ async function bareSeconds(environment: Readonly<Record<string, string>>): Promi
 
 const lookEveryMs = 100
 
-async function ingestSeconds(
+async function measureIngest(
   environment: Readonly<Record<string, string>>,
 ): Promise<{ seconds: number; rssMaxMb: number }> {
   const began = performance.now()
@@ -76,11 +76,11 @@ async function ingestSeconds(
     },
   )
   let rssMaxMb = 0
-  const watch = setInterval(() => {
+  const memoryWatch = setInterval(() => {
     void rssMaxOf(child.pid).then((mb) => (rssMaxMb = Math.max(rssMaxMb, mb)))
   }, lookEveryMs)
   const [code] = (await once(child, 'exit')) as [number | null]
-  clearInterval(watch)
+  clearInterval(memoryWatch)
   if (code !== 0) throw new Error('the table was not published')
   return { seconds: (performance.now() - began) / 1000, rssMaxMb }
 }

@@ -12,7 +12,7 @@ const honestReaders = 50
 const thinkMs = 1100
 
 /** The most expensive requests known; each one differs, so nothing is cached. */
-const worstAsks: readonly ((number: number) => string)[] = [
+const worstTargets: readonly ((number: number) => string)[] = [
   // The whole table through one filter, in another order, with rows from everywhere.
   (number) =>
     `${base}/large/data/?order_for_place__gte=${number % 97}&ordering=-city&page_size=10000&page=${1 + (number % 9)}`,
@@ -38,25 +38,25 @@ export async function atItsLimits(bench: Bench, seconds: number): Promise<Line[]
     TRUST_PROXY: '1',
     QUERY_TIMEOUT_MS: '60000',
   })
-  const quiet = await honest(service, bench, seconds)
-  const over = new AbortController()
+  const alone = await measureHonestReaders(service, bench, seconds)
+  const abuseEnd = new AbortController()
   await service.usage()
-  const asking = asksForTheWorst(service, over.signal)
-  const beside = await honest(service, bench, seconds)
-  over.abort()
-  const statuses = await asking
+  const abuse = sendWorstRequests(service, abuseEnd.signal)
+  const besideAbuser = await measureHonestReaders(service, bench, seconds)
+  abuseEnd.abort()
+  const statuses = await abuse
   await service.stop()
-  const ratio = beside.p95 / quiet.p95
+  const ratio = besideAbuser.p95 / alone.p95
   return [
     {
       title: `${honestReaders} readers beside a client at its limits with the worst asks: their p95, to that without it`,
       unit: 'ms',
-      ours: beside.p95,
-      reference: quiet.p95,
+      ours: besideAbuser.p95,
+      reference: alone.p95,
       ratio,
       bar: '<= 2',
       isReached: ratio <= 2,
-      detail: `${beside.answers} answers and ${beside.failed} failures; the client: ${JSON.stringify(statuses)}`,
+      detail: `${besideAbuser.answers} answers and ${besideAbuser.failed} failures; the client: ${JSON.stringify(statuses)}`,
       figures: [],
     },
   ]
@@ -68,7 +68,7 @@ interface Honest {
   readonly failed: number
 }
 
-async function honest({ port }: Server, bench: Bench, seconds: number): Promise<Honest> {
+async function measureHonestReaders({ port }: Server, bench: Bench, seconds: number): Promise<Honest> {
   const times: number[] = []
   let failed = 0
   const end = performance.now() + seconds * 1000
@@ -94,24 +94,25 @@ async function honest({ port }: Server, bench: Bench, seconds: number): Promise<
   return { p95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN, answers: times.length, failed }
 }
 
-async function asksForTheWorst({ port }: Server, over: AbortSignal): Promise<Record<string, number>> {
+async function sendWorstRequests({ port }: Server, signal: AbortSignal): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {}
   let number = randomInt(1000)
-  const request = async (): Promise<void> => {
-    while (!over.aborted) {
+  const sendRequests = async (): Promise<void> => {
+    while (!signal.aborted) {
       number += 1
-      const target = worstAsks[number % worstAsks.length]?.(number) ?? base
-      const { statuses: codes } = await runLoad({
+      const target = worstTargets[number % worstTargets.length]?.(number) ?? base
+      const { statuses: newStatuses } = await runLoad({
         port,
         connections: 1,
         requests: 1,
         headers: { 'X-Forwarded-For': '192.0.2.1' },
         target: () => target,
       })
-      for (const [status, count] of Object.entries(codes)) statuses[status] = (statuses[status] ?? 0) + count
+      for (const [status, count] of Object.entries(newStatuses))
+        statuses[status] = (statuses[status] ?? 0) + count
       await setTimeout(50)
     }
   }
-  await Promise.all(Array.from({ length: 4 }, request))
+  await Promise.all(Array.from({ length: 4 }, sendRequests))
   return statuses
 }

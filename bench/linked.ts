@@ -28,12 +28,12 @@ export async function linkTables(
   const store = openStore(path.join(folder, 'warehouse'))
   for (const table of tables) await linkTable(from, source, store, table)
   const catalog = await readFile(String(environment['CATALOG']), 'utf8')
-  const [, head = '', entry = ''] =
+  const [, textBefore = '', entry = ''] =
     /^([\s\S]*?)(\n {6}- name: large\n[\s\S]*?)(?=\n {6}- name: )/.exec(catalog) ?? []
   const entries = tables.map(({ name, keys = '' }) =>
     entry.replace('name: large\n', `name: ${name}\n${keys === '' ? '' : `        ${keys}\n`}`),
   )
-  await writeFile(path.join(folder, 'catalog.yaml'), `${head}${entries.join('')}\n`)
+  await writeFile(path.join(folder, 'catalog.yaml'), `${textBefore}${entries.join('')}\n`)
 }
 
 const large = { dataset: 'bench', name: 'large' } as const
@@ -41,40 +41,40 @@ const large = { dataset: 'bench', name: 'large' } as const
 type Store = ReturnType<typeof openStore>
 
 async function linkTable(
-  from: Store,
-  source: Manifest,
+  sourceStore: Store,
+  sourceManifest: Manifest,
   store: Store,
-  { name, rows, manifest: besides = {} }: LinkedTable,
+  { name, rows, manifest: extraKeys = {} }: LinkedTable,
 ): Promise<void> {
   const table = { dataset: 'bench', name }
-  const home = from.place(layout.snapshot(large, source.snapshot))
-  const snapshot: SnapshotId = `${source.snapshot.slice(0, 16) as `${string}Z`}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
-  const target = store.place(layout.snapshot(table, snapshot))
-  await mkdir(target, { recursive: true })
+  const sourceFolder = sourceStore.place(layout.snapshot(large, sourceManifest.snapshot))
+  const snapshot: SnapshotId = `${sourceManifest.snapshot.slice(0, 16) as `${string}Z`}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  const targetFolder = store.place(layout.snapshot(table, snapshot))
+  await mkdir(targetFolder, { recursive: true })
   const parts: Part[] = []
   for (let firstRow = 0; firstRow < rows;) {
-    const part = source.parts[parts.length % source.parts.length]
+    const part = sourceManifest.parts[parts.length % sourceManifest.parts.length]
     if (part === undefined) throw new Error('large has no parts')
     const file = fileNames.part(parts.length)
-    await link(path.join(home, part.file), path.join(target, file))
+    await link(path.join(sourceFolder, part.file), path.join(targetFolder, file))
     parts.push({ ...part, file, firstRow })
     firstRow += part.rows
   }
-  await copyFile(path.join(home, fileNames.report), path.join(target, fileNames.report))
-  const stored = async (file: string) => ({ file, ...(await sumsOf(path.join(target, file))) })
-  const { indexes: _i, dictionary: _d, codes: _c, row_stores: _r, orders: _o, ...otherKeys } = source
+  await copyFile(path.join(sourceFolder, fileNames.report), path.join(targetFolder, fileNames.report))
+  const fileEntry = async (file: string) => ({ file, ...(await sumsOf(path.join(targetFolder, file))) })
+  const { indexes: _i, dictionary: _d, codes: _c, row_stores: _r, orders: _o, ...otherKeys } = sourceManifest
   const manifest: Manifest = {
     ...otherKeys,
     table: name,
     snapshot,
     previous: null,
     rows: parts.reduce((sum, part) => sum + part.rows, 0),
-    textBytes: Math.round((source.textBytes / source.rows) * rows),
+    textBytes: Math.round((sourceManifest.textBytes / sourceManifest.rows) * rows),
     parts,
-    files: [await stored(fileNames.report)],
-    ...besides,
+    files: [await fileEntry(fileNames.report)],
+    ...extraKeys,
   }
-  await writeFile(path.join(target, fileNames.manifest), manifestText(manifest))
+  await writeFile(path.join(targetFolder, fileNames.manifest), manifestText(manifest))
   await recordVerified(store, table, snapshot, await versionsIn(store, table, manifest))
   await pointTo(store, table, snapshot)
 }

@@ -41,39 +41,39 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   const { requests = Infinity, seconds = Infinity } = load
   const times: number[] = []
   const statuses: Record<string, number> = {}
-  let [sent, broken] = [0, 0]
+  let [sent, brokenConnections] = [0, 0]
   const started = performance.now()
   const isOver = (): boolean => sent >= requests || performance.now() - started > seconds * 1000
-  const answered = (answer: Answer): void => {
+  const recordAnswer = (answer: Answer): void => {
     times.push(answer.ms)
     statuses[answer.status] = (statuses[answer.status] ?? 0) + 1
     load.onAnswer?.(answer)
   }
-  const reader = async (): Promise<void> => {
+  const runClient = async (): Promise<void> => {
     while (!isOver()) {
       const client = new Client(load)
       try {
         await client.opened
-        while (!isOver()) answered(await client.ask(load.target(sent++)))
+        while (!isOver()) recordAnswer(await client.ask(load.target(sent++)))
       } catch {
-        broken += 1
+        brokenConnections += 1
       } finally {
         client.close()
       }
     }
   }
-  await Promise.all(Array.from({ length: load.connections }, reader))
-  const taken = (performance.now() - started) / 1000
+  await Promise.all(Array.from({ length: load.connections }, runClient))
+  const elapsedSeconds = (performance.now() - started) / 1000
   const sorted = Float64Array.from(times).toSorted()
   const quantile = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
   return {
     requests: times.length,
-    seconds: taken,
-    perSecond: times.length / taken,
+    seconds: elapsedSeconds,
+    perSecond: times.length / elapsedSeconds,
     p50: quantile(0.5),
     p99: quantile(0.99),
     statuses,
-    broken,
+    broken: brokenConnections,
   }
 }
 
@@ -127,17 +127,17 @@ class Client {
     let body = chunk
     if (this.#bodyLength === -1) {
       const received = this.#chunks.length === 0 ? chunk : Buffer.concat([...this.#chunks, chunk])
-      const end = received.indexOf('\r\n\r\n')
-      if (end === -1) {
+      const headEnd = received.indexOf('\r\n\r\n')
+      if (headEnd === -1) {
         this.#chunks = [received]
         return
       }
       this.#chunks = []
-      this.#head = received.toString('latin1', 0, end)
+      this.#head = received.toString('latin1', 0, headEnd)
       this.#status = Number(this.#head.slice(9, 12))
       this.#bodyLength =
         this.#status === 304 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(this.#head)?.[1] ?? 0)
-      body = received.subarray(end + 4)
+      body = received.subarray(headEnd + 4)
     }
     this.#received += body.length
     if (this.#keepBodies) this.#chunks.push(body)

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { aggregates } from './aggregates.ts'
 import { loadCatalog } from '../core/catalog/load.ts'
 import { duckdbVersion } from '../core/duckdb/database.ts'
-import { depth, keptPages, livePages, peoplesPages, type Bench, type Line } from './cases.ts'
+import { pageDepths, cachedPages, livePages, htmlPages, type Bench, type Line } from './cases.ts'
 import { billion } from './billion.ts'
 import { cold } from './cold.ts'
 import { rowsOf, writeSources } from './data.ts'
@@ -65,11 +65,11 @@ async function main(): Promise<void> {
     ['aggregates', () => aggregates(bench)],
     ['cold', () => cold(bench)],
     ['live', () => livePages(bench)],
-    ['depth', () => depth(bench)],
+    ['depth', () => pageDepths(bench)],
     ['billion', () => billion(bench, scale)],
     ['engines', () => engines(bench, scale)],
-    ['people', () => peoplesPages(bench)],
-    ['kept', () => keptPages(bench)],
+    ['people', () => htmlPages(bench)],
+    ['kept', () => cachedPages(bench)],
     ['stored', () => storedPages(bench)],
     ['workers', () => twoWorkers(bench)],
     ['overload', () => overload(bench, 5 * seconds)],

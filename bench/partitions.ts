@@ -43,10 +43,10 @@ export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
   const changed = monthNumbers.slice(-changedMonths)
   try {
     await writeMonths(environment.SOURCES, monthNumbers, 0, scale)
-    const first = await ingested({ ...environment, WAREHOUSE: refreshed })
+    const first = await runIngest({ ...environment, WAREHOUSE: refreshed })
     await writeMonths(environment.SOURCES, changed, 1, scale)
-    const refresh = await ingested({ ...environment, WAREHOUSE: refreshed })
-    const full = await ingested({ ...environment, WAREHOUSE: anew })
+    const refresh = await runIngest({ ...environment, WAREHOUSE: refreshed })
+    const full = await runIngest({ ...environment, WAREHOUSE: anew })
     const isSame = JSON.stringify(bytesOf(refresh.manifest)) === JSON.stringify(bytesOf(full.manifest))
     const name = `${changedMonths} of ${months} partitions changed, ${(full.manifest.rows / 1e6).toFixed(1)} M rows`
     return [
@@ -78,7 +78,7 @@ interface Ingested {
   readonly manifest: Manifest
 }
 
-async function ingested(environment: Readonly<Record<string, string>>): Promise<Ingested> {
+async function runIngest(environment: Readonly<Record<string, string>>): Promise<Ingested> {
   const began = performance.now()
   const child = spawn(process.execPath, ['--enable-source-maps', 'dist/ingest/main.js', 'ingest'], {
     env: { ...process.env, ...environment, UV_THREADPOOL_SIZE: '16' },
@@ -151,7 +151,7 @@ datasets:
 
 async function writeMonths(
   sources: string,
-  which: readonly number[],
+  monthNumbers: readonly number[],
   version: number,
   scale: number,
 ): Promise<void> {
@@ -164,7 +164,7 @@ async function writeMonths(
   })
   const db = await database.connect()
   try {
-    for (const month of which) {
+    for (const month of monthNumbers) {
       const file = path.join(folder, `${monthOf(month)}.csv`)
       await db.rows(
         `copy (${rowsSql(month, Math.round(rowsOfMonth * scale), version)}) to ${quotedText(file)} (header)`,
@@ -185,11 +185,11 @@ const listSql = (texts: readonly string[]): string => `[${texts.map(quotedText).
 /** SQL: a random number of a person from 0 below 1, by seed. */
 const randomOfPerson = (seed: number): string => `(hash(person, ${seed}) >> 11)::double / ${2 ** 53}`
 
-function rowsSql(month: number, rows: number, version: number): string {
+function rowsSql(month: number, people: number, version: number): string {
   const randomOfMonth = (seed: number): string =>
     `(hash(person, ${seed}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`
-  const pickSql = (texts: readonly string[], seed: number, power = 2): string =>
-    `${listSql(texts)}[1 + floor(pow(${randomOfPerson(seed)}, ${power}) * ${texts.length})::integer]`
+  const pickSql = (texts: readonly string[], seed: number, skew = 2): string =>
+    `${listSql(texts)}[1 + floor(pow(${randomOfPerson(seed)}, ${skew}) * ${texts.length})::integer]`
   return `select ${quotedText(monthOf(month))} as month, person as id,
       concat_ws(' ', ${pickSql(firstNames, 1)}, ${pickSql(firstNames, 2, 1.5)}, ${pickSql(surnames, 3)}, ${pickSql(surnames, 4, 1.5)}) as name,
       state, concat(state, ' ', 1 + floor(pow(${randomOfPerson(6)}, 2) * 200)::integer) as city,
@@ -199,5 +199,5 @@ function rowsSql(month: number, rows: number, version: number): string {
       (${quotedText(`${monthOf(month)}-01`)}::date + floor(${randomOfMonth(1)} * 28)::integer)::date as paid_at
     from (select person, ${pickSql(states, 5)} as state, gross, (gross * ${randomOfMonth(2)} * 0.4)::decimal(12, 2) as deduction
       from (select person, (1000 + pow(${randomOfMonth(3)}, 4) * 40000)::decimal(12, 2) as gross
-        from (select unnest(range(1, ${rows + 1})) as person)))`
+        from (select unnest(range(1, ${people + 1})) as person)))`
 }

@@ -47,50 +47,52 @@ const renewed = { 'covid19/caso_full': renewedCase, 'socios-brasil/socios': rene
 /** Samples have a row a week: copies first fill the days between, then later days, then other places. */
 function renewedCase({ row, copy, copies }: Repetition): SourceRow {
   const [weekDays, sampleDays] = [7, 112]
-  const shifts = weekDays * Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
-  const [shift, place] = [copy % shifts, Math.floor(copy / shifts)]
+  const shiftsPerPlace = weekDays * Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
+  const [shift, placeNumber] = [copy % shiftsPerPlace, Math.floor(copy / shiftsPerPlace)]
   const days = (shift % weekDays) + Math.floor(shift / weekDays) * sampleDays
-  const moved = (date: string | undefined): string => isoDay(Date.parse(date ?? '') + days * dayMs)
-  const isState = row['city'] === '' && place === 0
-  const number = (name: string): number => Number(row[name])
-  const confirmed = number('last_available_confirmed') + 7 * copy
-  const deaths = number('last_available_deaths') + (copy % 5)
-  const population = number('estimated_population_2019') + place
-  const cityCode = row['city'] === '' ? number('city_ibge_code') * 100_000 + 90_000 : number('city_ibge_code')
+  const shiftedDate = (date: string | undefined): string => isoDay(Date.parse(date ?? '') + days * dayMs)
+  const isState = row['city'] === '' && placeNumber === 0
+  const numberOf = (name: string): number => Number(row[name])
+  const confirmed = numberOf('last_available_confirmed') + 7 * copy
+  const deaths = numberOf('last_available_deaths') + (copy % 5)
+  const population = numberOf('estimated_population_2019') + placeNumber
+  const cityCode =
+    row['city'] === '' ? numberOf('city_ibge_code') * 100_000 + 90_000 : numberOf('city_ibge_code')
   return {
     ...row,
-    date: moved(row['date']),
-    last_available_date: moved(row['last_available_date']),
-    order_for_place: number('order_for_place') + days,
+    date: shiftedDate(row['date']),
+    last_available_date: shiftedDate(row['last_available_date']),
+    order_for_place: numberOf('order_for_place') + days,
     ...(!isState && {
       place_type: 'city',
-      city: `${row['city'] || (row['state'] ?? '')}${place === 0 ? '' : ` ${place}`}`,
-      city_ibge_code: cityCode + place,
+      city: `${row['city'] || (row['state'] ?? '')}${placeNumber === 0 ? '' : ` ${placeNumber}`}`,
+      city_ibge_code: cityCode + placeNumber,
     }),
     last_available_confirmed: confirmed,
     last_available_confirmed_per_100k_inhabitants: ((confirmed / population) * 100_000).toFixed(5),
-    new_confirmed: number('new_confirmed') + (copy % 23),
+    new_confirmed: numberOf('new_confirmed') + (copy % 23),
     last_available_deaths: deaths,
     last_available_death_rate: (deaths / confirmed).toFixed(4),
     estimated_population_2019: population,
-    is_last: String(row['is_last'] === 'true' && shift === shifts - 1),
+    is_last: String(row['is_last'] === 'true' && shift === shiftsPerPlace - 1),
   }
 }
 
 /** Copies get other numbers, and names of words of several rows. */
-function renewedPartner({ row, at, copy, rows }: Repetition): SourceRow {
-  const mixed = (name: string): string => {
-    const otherValue = rows[(at + 31 * copy) % rows.length]?.[name] ?? ''
+function renewedPartner({ row, at: index, copy, rows }: Repetition): SourceRow {
+  const mixedName = (name: string): string => {
+    const otherValue = rows[(index + 31 * copy) % rows.length]?.[name] ?? ''
     const [first = ''] = (row[name] ?? '').split(' ')
-    const end = rows[(at + 7 * Math.floor(copy / rows.length)) % rows.length]?.[name]?.split(' ').at(-1) ?? ''
-    return copy === 0 ? (row[name] ?? '') : `${first} ${otherValue.split(' ').slice(1).join(' ')} ${end}`
+    const lastWord =
+      rows[(index + 7 * Math.floor(copy / rows.length)) % rows.length]?.[name]?.split(' ').at(-1) ?? ''
+    return copy === 0 ? (row[name] ?? '') : `${first} ${otherValue.split(' ').slice(1).join(' ')} ${lastWord}`
   }
   const cnpj = (BigInt(row['cnpj'] ?? '') + BigInt(copy) * 5_000_000_029n) % 10n ** 14n
   return {
     ...row,
     cnpj: String(cnpj).padStart(14, '0'),
-    razao_social: mixed('razao_social'),
-    nome_socio: mixed('nome_socio'),
+    razao_social: mixedName('razao_social'),
+    nome_socio: mixedName('nome_socio'),
   }
 }
 

@@ -162,7 +162,7 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
 async function exportsOf(bench: Bench, service: Server, db: Connection, scratch: string): Promise<Line[]> {
   const large = await tableSql(bench, 'large')
   const rows = (await get(service, 'large/data/?page_size=1')).count
-  const [[date] = []] = await db.rows(
+  const [[endDate] = []] = await db.rows(
     `select date from ${large} limit 1 offset ${Math.min(990_000, Math.floor(rows / 2))}`,
   )
   const lines: Line[] = []
@@ -171,13 +171,15 @@ async function exportsOf(bench: Bench, service: Server, db: Connection, scratch:
     ['ndjson', 'format json'],
   ] as const) {
     const file = path.join(scratch, `copy.${format}`)
-    const where = `from ${large} where date < ${quotedText(String(date))}`
-    const duckdbMs = await timed(() => db.rows(`copy (select * ${where}) to ${quotedText(file)} (${copy})`))
+    const fromWhere = `from ${large} where date < ${quotedText(String(endDate))}`
+    const duckdbMs = await timed(() =>
+      db.rows(`copy (select * ${fromWhere}) to ${quotedText(file)} (${copy})`),
+    )
     const before = await service.usage()
-    const result = await get(service, `large/export/?format=${format}&date__lt=${String(date)}`)
+    const result = await get(service, `large/export/?format=${format}&date__lt=${String(endDate)}`)
     const { rssMaxBytes } = await service.usage()
-    const grown = (rssMaxBytes - before.rssBytes) / 1e6
-    const detail = `${result.count.toLocaleString('en')} rows, ${(result.bytes / 1e6).toFixed(0)} MB, RSS grew ${grown.toFixed(0)} MB`
+    const rssGrowthMb = (rssMaxBytes - before.rssBytes) / 1e6
+    const detail = `${result.count.toLocaleString('en')} rows, ${(result.bytes / 1e6).toFixed(0)} MB, RSS grew ${rssGrowthMb.toFixed(0)} MB`
     lines.push(
       bareLine(`export as ${format}, to a COPY by DuckDB`, 'ms', result.ms, duckdbMs, ['<=', 2], detail),
     )

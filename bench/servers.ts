@@ -36,7 +36,7 @@ export async function startReference(kind: 'http' | 'express', environment: Envi
   return start('dist/bench/reference.js', { KIND: kind, ...environment }, [])
 }
 
-const ofStart = {
+const commonEnvironment = {
   UV_THREADPOOL_SIZE: '16',
   MALLOC_ARENA_MAX: '2',
   MALLOC_MMAP_THRESHOLD_: '262144',
@@ -47,11 +47,11 @@ async function start(file: string, environment: Environment, flags: readonly str
   port += 1
   const servicePort = port
   const child = fork(file, {
-    env: { ...process.env, ...ofStart, PORT: String(servicePort), ...environment },
+    env: { ...process.env, ...commonEnvironment, PORT: String(servicePort), ...environment },
     execArgv: [...flags, '--import', './dist/bench/probe.js'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  await answers(servicePort, child)
+  await waitUntilAnswering(servicePort, child)
   return {
     port: servicePort,
     pid: child.pid ?? 0,
@@ -64,7 +64,7 @@ async function start(file: string, environment: Environment, flags: readonly str
   }
 }
 
-async function answers(servicePort: number, child: ChildProcess): Promise<void> {
+async function waitUntilAnswering(servicePort: number, child: ChildProcess): Promise<void> {
   for (let tries = 0; tries < 600; tries += 1) {
     if (child.exitCode !== null) throw new Error(`a server ended with ${child.exitCode}`)
     const response = await fetch(`http://127.0.0.1:${servicePort}/`).catch(() => null)

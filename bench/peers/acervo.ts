@@ -18,19 +18,19 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
   })
   if (job.status !== 0) throw new Error('covid19/caso_full was not published')
   const { port, pid, stop } = await startService({ ...environment, CACHE_MB: '0' })
-  const stateUrl = (state: string): string => `${rows(port)}100&state=${state}`
-  const pages = await pagesOf(`${rows(port)}100`)
+  const stateUrl = (state: string): string => `${rowsUrl(port)}100&state=${state}`
+  const pages = await pagesOf(`${rowsUrl(port)}100`)
   return {
     name: 'Acervo',
     asks: {
-      page: (share) => `${rows(port)}100&page=${1 + Math.floor(share * pages)}`,
+      page: (share) => `${rowsUrl(port)}100&page=${1 + Math.floor(share * pages)}`,
       first: stateUrl,
       deep: (state, { rows: count }) => `${stateUrl(state)}&page=${Math.floor(count / 200)}`,
       ordered: (state) => `${stateUrl(state)}&ordering=-order_for_place`,
-      contains: (text) => `${rows(port)}100&city__contains=${text}`,
-      count: (state) => `${rows(port)}1&state=${state}`,
-      groups: (fields) => `${base(port)}/aggregate/?group=${fields.join()}&page_size=1000`,
-      distinct: (field) => `${base(port)}/aggregate/?group=${field}&page_size=1000`,
+      contains: (text) => `${rowsUrl(port)}100&city__contains=${text}`,
+      count: (state) => `${rowsUrl(port)}1&state=${state}`,
+      groups: (fields) => `${tableUrl(port)}/aggregate/?group=${fields.join()}&page_size=1000`,
+      distinct: (field) => `${tableUrl(port)}/aggregate/?group=${field}&page_size=1000`,
     },
     rowsIn: (body) => (body as { results: unknown[] }).results.length,
     countIn: (body) => (body as { count: number }).count,
@@ -39,12 +39,12 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
   }
 }
 
-function base(port: number): string {
+function tableUrl(port: number): string {
   return `http://127.0.0.1:${port}/api/v1/dataset/covid19/caso_full`
 }
 
-function rows(port: number): string {
-  return `${base(port)}/data/?page_size=`
+function rowsUrl(port: number): string {
+  return `${tableUrl(port)}/data/?page_size=`
 }
 
 async function pagesOf(address: string): Promise<number> {

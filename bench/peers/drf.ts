@@ -13,11 +13,11 @@ export async function drf({ folder, file, fields, bin, rows }: Source): Promise<
   const [line] = (await once(database.stdout, 'data')) as [Buffer]
   const { address, pid } = JSON.parse(line.toString()) as { address: string; pid: number }
   const environment = { DATABASE: address, FIELDS: fields }
-  const loaded = spawnSync(python, ['bench/peers/drf.py', 'load', file], {
+  const load = spawnSync(python, ['bench/peers/drf.py', 'load', file], {
     env: { ...process.env, ...environment },
     stdio: 'inherit',
   })
-  if (loaded.status !== 0) throw new Error('PostgreSQL did not take the table')
+  if (load.status !== 0) throw new Error('PostgreSQL did not take the table')
   const port = await freePort()
   const table = `http://127.0.0.1:${port}/rows/?page_size=`
   const server = await startProgram(
@@ -48,9 +48,9 @@ export async function drf({ folder, file, fields, bin, rows }: Source): Promise<
     roots: [server.pid ?? 0, pid],
     stop: async () => {
       await ended(server)
-      const over = once(database, 'exit')
+      const databaseExit = once(database, 'exit')
       database.stdin.end()
-      await over
+      await databaseExit
     },
   }
 }

@@ -97,19 +97,19 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
 async function statesIn(file: string): Promise<{ rows: number; states: States }> {
   const rowNumbersByState = new Map<string, number[]>()
   const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity })
-  let [rowNumber, place] = [0, -1]
+  let [rowNumber, stateColumn] = [0, -1]
   for await (const line of lines) {
     const cells = line.split(',')
-    if (place === -1) place = cells.indexOf('state')
+    if (stateColumn === -1) stateColumn = cells.indexOf('state')
     else {
-      const state = cells[place] ?? ''
+      const state = cells[stateColumn] ?? ''
       const rowNumbers = rowNumbersByState.get(state)
       if (rowNumbers === undefined) rowNumbersByState.set(state, [rowNumber])
       else rowNumbers.push(rowNumber)
     }
     rowNumber += 1
   }
-  if (place === -1) throw new Error(`${file} has no state`)
+  if (stateColumn === -1) throw new Error(`${file} has no state`)
   const states = new Map(
     [...rowNumbersByState]
       .filter(([, rowNumbers]) => rowNumbers.length >= 1000)
@@ -166,7 +166,7 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
   const results: Record<string, Record<string, number>> = {}
   for (const [title, rows, request] of casesOf(states)) {
     const figures: number[] = []
-    for (const peer of peers) figures.push(await measured(peer, request, rows))
+    for (const peer of peers) figures.push(await cpuMsPerRequest(peer, request, rows))
     results[title] = Object.fromEntries(peers.map(({ name }, index) => [name, figures[index] ?? Number.NaN]))
     console.log(
       `${title.padEnd(44)}${figures.map((ms) => (Number.isNaN(ms) ? '-' : ms.toFixed(2)).padStart(22)).join('')}`,
@@ -183,23 +183,23 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
   console.log('\nbench/peers.json has these figures')
 }
 
-async function measured(peer: Peer, requestOf: Ask, rows: number): Promise<number> {
-  const round = async (from: number): Promise<number> => {
+async function cpuMsPerRequest(peer: Peer, requestOf: Ask, rows: number): Promise<number> {
+  const sendRequests = async (firstNumber: number): Promise<number> => {
     const endsAt = performance.now() + caseMs
-    let number = from
-    for (; number < from + requestsMax && performance.now() < endsAt; number += 1) {
+    let number = firstNumber
+    for (; number < firstNumber + requestsMax && performance.now() < endsAt; number += 1) {
       const request = requestOf(peer.asks, number)
       if (request === undefined) return 0
       const rowCount = peer.rowsIn(await responseOf(request))
       if (rows > 0 && rowCount !== rows)
         throw new Error(`${peer.name} sent ${rowCount} rows for ${JSON.stringify(request)}`)
     }
-    return number - from
+    return number - firstNumber
   }
   // The first requests are not measured: V8 compiles code that has run often.
-  await round(requestsMax)
+  await sendRequests(requestsMax)
   const before = await cpuMsOfPeer(peer)
-  const requests = await round(0)
+  const requests = await sendRequests(0)
   return ((await cpuMsOfPeer(peer)) - before) / requests
 }
 

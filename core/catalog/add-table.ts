@@ -50,17 +50,17 @@ function withItem(
   list: YAMLSeq,
   item: string,
 ): string {
-  const [start = 0, end = 0] = list.range ?? []
-  const holder = document.getIn(path.slice(0, -1), true)
-  const isInJson = isMap(holder) && holder.flow === true
+  const [listStart = 0, listEnd = 0] = list.range ?? []
+  const parent = document.getIn(path.slice(0, -1), true)
+  const isInJson = isMap(parent) && parent.flow === true
   if (list.flow === true && (list.items.length > 0 || isInJson))
     return withFlowItem(text, list, parse(item) as unknown[], isInJson)
   if (list.items.length === 0) {
-    const column = columnOf(text, keyStart(document, path) ?? start)
-    return `${text.slice(0, start).trimEnd()}\n${indented(item, column + 2)}${text.slice(end).replace(/^[ \t]*\n?/, '')}`
+    const column = columnOf(text, keyStart(document, path) ?? listStart)
+    return `${text.slice(0, listStart).trimEnd()}\n${indented(item, column + 2)}${text.slice(listEnd).replace(/^[ \t]*\n?/, '')}`
   }
-  const before = text.slice(0, end).trimEnd()
-  return `${before}\n${indented(item, columnOf(text, start))}${text.slice(before.length).replace(/^\n/, '')}`
+  const before = text.slice(0, listEnd).trimEnd()
+  return `${before}\n${indented(item, columnOf(text, listStart))}${text.slice(before.length).replace(/^\n/, '')}`
 }
 
 /**
@@ -76,13 +76,13 @@ function withFlowItem(
   const [start = 0, end = 0] = range ?? []
   const last = items.at(-1)
   if (!isNode(last)) return `${text.slice(0, start + 1)}${JSON.stringify(value)}${text.slice(start + 1)}`
-  const [first = 0, valueEnd = 0] = last.range ?? []
-  const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', first) + 1))?.[0] ?? ''
+  const [lastStart = 0, lastEnd = 0] = last.range ?? []
+  const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', lastStart) + 1))?.[0] ?? ''
   const json =
     isInJson && text.slice(start, end).includes('\n')
       ? `\n${JSON.stringify(value, null, 2)}`.replaceAll('\n', `\n${indent}`)
       : ` ${JSON.stringify(value)}`
-  return `${text.slice(0, valueEnd)},${json}${text.slice(valueEnd)}`
+  return `${text.slice(0, lastEnd)},${json}${text.slice(lastEnd)}`
 }
 
 function keyStart(document: Document, path: readonly (string | number)[]): number | undefined {

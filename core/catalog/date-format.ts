@@ -92,11 +92,11 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
   const groups = new Map<Part, { number: number; word: Word }>()
   let pattern = ''
   // True after a part that may have one or two digits: only a literal shows where it ends.
-  let isOpen = false
+  let hasOpenEnd = false
   for (const [word] of format.matchAll(wordPattern)) {
     if (!isWord(word)) {
       if (/[a-z0-9]/.test(word) && !separatorWords.has(word)) return null
-      isOpen = false
+      hasOpenEnd = false
       pattern += escapedPattern(word)
       continue
     }
@@ -104,18 +104,20 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
     const isMinute =
       (word === 'mm' || word === 'm') && (type === 'time' || groups.has('month') || groups.has('hour'))
     const actualPart = isMinute ? 'minute' : part
-    const digits = /^\[0-9\]\{(\d)(,?)/.exec(partPattern)
-    if (groups.has(actualPart) || (isOpen && digits !== null)) return null
-    isOpen = digits?.[2] === ','
+    const digitCount = /^\[0-9\]\{(\d)(,?)/.exec(partPattern)
+    if (groups.has(actualPart) || (hasOpenEnd && digitCount !== null)) return null
+    hasOpenEnd = digitCount?.[2] === ','
     groups.set(actualPart, { number: groups.size + 1, word })
     pattern += `(${partPattern})`
   }
   const { requiredParts, optionalParts } = partsByType[type]
-  const isWhole = requiredParts.every((part) => groups.has(part))
-  const isKnown = [...groups.keys()].every(
+  const hasRequiredParts = requiredParts.every((part) => groups.has(part))
+  const hasOnlyAllowedParts = [...groups.keys()].every(
     (part) => requiredParts.includes(part) || optionalParts.includes(part),
   )
-  return isWhole && isKnown && (groups.has('second') || !groups.has('fraction')) ? { pattern, groups } : null
+  return hasRequiredParts && hasOnlyAllowedParts && (groups.has('second') || !groups.has('fraction'))
+    ? { pattern, groups }
+    : null
 }
 
 function isWord(text: string): text is Word {
@@ -137,26 +139,27 @@ export function asIso(
   { timezone, twoDigitYearsFrom }: MomentOptions,
 ): string {
   const quoted = quotedText(pattern)
-  const raw = (part: Part): string => `regexp_extract(${text}, ${quoted}, ${groups.get(part)?.number ?? 0})`
-  const padded = (part: Part, width: number): string => `lpad(${raw(part)}, ${width}, '0')`
-  const day = groups.has('day') ? padded('day', 2) : `'01'`
-  const date = groups.has('year')
+  const groupSql = (part: Part): string =>
+    `regexp_extract(${text}, ${quoted}, ${groups.get(part)?.number ?? 0})`
+  const paddedSql = (part: Part, width: number): string => `lpad(${groupSql(part)}, ${width}, '0')`
+  const day = groups.has('day') ? paddedSql('day', 2) : `'01'`
+  const dateSqls = groups.has('year')
     ? [
-        `${yearOf(raw('year'), groups.get('year')?.word, twoDigitYearsFrom)} || '-' || ${month(raw('month'), groups.get('month')?.word)} || '-' || ${day}`,
+        `${yearOf(groupSql('year'), groups.get('year')?.word, twoDigitYearsFrom)} || '-' || ${monthOf(groupSql('month'), groups.get('month')?.word)} || '-' || ${day}`,
       ]
     : []
-  const seconds = groups.has('second') ? padded('second', 2) : `'00'`
-  const fraction = groups.has('fraction') ? ` || rtrim('.' || rtrim(${raw('fraction')}, '0'), '.')` : ''
-  const hour = groups.has('half') ? hourOf(raw('hour'), raw('half')) : padded('hour', 2)
-  const time = groups.has('hour')
-    ? [`${hour} || ':' || ${padded('minute', 2)} || ':' || ${seconds}${fraction}`]
+  const seconds = groups.has('second') ? paddedSql('second', 2) : `'00'`
+  const fraction = groups.has('fraction') ? ` || rtrim('.' || rtrim(${groupSql('fraction')}, '0'), '.')` : ''
+  const hour = groups.has('half') ? hourOf(groupSql('hour'), groupSql('half')) : paddedSql('hour', 2)
+  const timeSqls = groups.has('hour')
+    ? [`${hour} || ':' || ${paddedSql('minute', 2)} || ':' || ${seconds}${fraction}`]
     : []
-  const local = midnight(
-    [...date, ...time].join(` || ' ' || `),
-    date.length + time.length === 2 && !groups.has('half'),
+  const local = nextDayFor24(
+    [...dateSqls, ...timeSqls].join(` || ' ' || `),
+    dateSqls.length + timeSqls.length === 2 && !groups.has('half'),
   )
-  const written = groups.has('offset') ? inZone(local, raw('offset'), timezone) : local
-  return `case when regexp_full_match(${text}, ${quoted}) then ${written} end`
+  const isoSql = groups.has('offset') ? inZone(local, groupSql('offset'), timezone) : local
+  return `case when regexp_full_match(${text}, ${quoted}) then ${isoSql} end`
 }
 
 function yearOf(text: string, word: Word | undefined, twoDigitYearsFrom: number): string {
@@ -165,13 +168,13 @@ function yearOf(text: string, word: Word | undefined, twoDigitYearsFrom: number)
   return word === 'yy' ? `if(${text} < ${first}, '${century + 1}', '${century}') || ${text}` : text
 }
 
-function midnight(local: string, isDayAndTime: boolean): string {
+function nextDayFor24(local: string, isDayAndTime: boolean): string {
   if (!isDayAndTime) return local
   const next = `(try_cast(left(${local}, 10) as date) + 1)::varchar || ' 00:00:00'`
   return `case when ends_with(${local}, ' 24:00:00') then ${next} else ${local} end`
 }
 
-function month(text: string, word: Word | undefined): string {
+function monthOf(text: string, word: Word | undefined): string {
   if (word !== 'mmm' && word !== 'mmmm') return `lpad(${text}, 2, '0')`
   const names = word === 'mmm' ? shortNames : longNames
   const cases = names.map(

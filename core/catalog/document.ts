@@ -37,7 +37,7 @@ export interface WrittenValue {
 }
 
 const aliasesMax = 100
-const lostKey = '__proto__'
+const droppedKey = '__proto__'
 const writtenMax = 80
 
 export function readDocument(text: string): PlacedDocument {
@@ -55,35 +55,35 @@ export function readDocument(text: string): PlacedDocument {
   }
   const problems = [...firstErrors(document.errors), ...document.warnings].map((problem) => {
     const [start] = problem.pos
-    return { ...placeAt(start), message: explained(problem, text.slice(start)) }
+    return { ...placeAt(start), message: problemMessage(problem, text.slice(start)) }
   })
-  if (text.includes(lostKey) || /\\[ux]/i.test(text))
+  if (text.includes(droppedKey) || /\\[ux]/i.test(text))
     visit(document, {
       Pair: (_at, { key }) => {
-        if (isScalar(key) && key.value === lostKey)
+        if (isScalar(key) && key.value === droppedKey)
           problems.push({
             ...placeAt(key.range?.[0] ?? 0),
-            message: `JSON readers in JavaScript drop "${lostKey}": choose another name`,
+            message: `JSON readers in JavaScript drop "${droppedKey}": choose another name`,
           })
       },
     })
   // With a duplicate key, the rest can still be checked; after other errors, it cannot.
-  let readable = document.errors.every((error) => error.code === 'DUPLICATE_KEY')
+  let isReadable = document.errors.every((error) => error.code === 'DUPLICATE_KEY')
   let root: unknown = null
   try {
     root = document.toJS({ maxAliasCount: aliasesMax })
   } catch (error) {
-    readable = false
+    isReadable = false
     problems.push({ ...placeAt(0), message: `the file cannot be read as YAML: ${messageOf(error)}` })
   }
   return {
     root,
     problems,
-    readable,
+    readable: isReadable,
     placeOf: (path, ofKey = false) => placeAt(offsetOf(document, path, ofKey)),
     writtenAt: (path) => {
       const node = nodeAt(document, path)
-      return node === undefined ? undefined : written(node)
+      return node === undefined ? undefined : textOf(node)
     },
   }
 }
@@ -106,7 +106,7 @@ const remedies: Partial<Record<YAMLError['code'], string>> = {
   UNEXPECTED_TOKEN: 'write quotes within a text twice, close the quotes, or correct the indent of this line',
 }
 
-function explained({ code, message }: YAMLError, remainingText: string): string {
+function problemMessage({ code, message }: YAMLError, remainingText: string): string {
   const [key = ''] = /^[^\s:]*/.exec(remainingText) ?? []
   if (code === 'DUPLICATE_KEY') return `the key "${key}" is given twice: remove one of them`
   const remedy = remedies[code]
@@ -138,7 +138,7 @@ function offsetOf(document: Document, path: Path, ofKey: boolean): number {
   return 0
 }
 
-function written(node: Node): WrittenValue {
+function textOf(node: Node): WrittenValue {
   const value: unknown = isScalar(node) ? node.value : node.toJSON()
   const text = isScalar(node) ? (node.source ?? JSON.stringify(value)) : JSON.stringify(value)
   return {

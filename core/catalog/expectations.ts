@@ -148,7 +148,7 @@ export interface ReferringTable {
  * @param ids ids of all tables, also of malformed ones
  */
 export function checkReferences(tables: readonly ReferringTable[], ids: readonly string[]): void {
-  const targets = new Map<string, Set<string>>()
+  const referencesByTable = new Map<string, Set<string>>()
   for (const { id: from, fields, report: reportTable } of tables) {
     for (const [index, field] of fields.entries()) {
       const text = field.expect?.references ?? null
@@ -169,8 +169,8 @@ export function checkReferences(tables: readonly ReferringTable[], ids: readonly
       }
       const target = tables.find(({ id }) => id === to)
       if (target !== undefined) checkTarget(field, target, address.field, report)
-      if (from !== to) targets.set(from, (targets.get(from) ?? new Set()).add(to))
-      if (reaches(targets, to, from))
+      if (from !== to) referencesByTable.set(from, (referencesByTable.get(from) ?? new Set()).add(to))
+      if (reaches(referencesByTable, to, from))
         report([], `${from} and ${to} wait for each other, so neither can be published: remove one reference`)
     }
   }

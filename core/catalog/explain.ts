@@ -17,10 +17,10 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   if (issue.code === 'unrecognized_keys') {
     const knownNames = knownKeys(path)
     return issue.keys.map((name) => {
-      const hint = placeOf(name) ?? didYouMean(name, knownNames)
+      const hint = placeHint(name) ?? didYouMean(name, knownNames)
       // A comma in a text without quotes starts a key without a value.
-      const isText = document.writtenAt([...path, name]) === undefined
-      const quotes = isText ? '; put a text that contains a comma in quotes' : ''
+      const isPartOfText = document.writtenAt([...path, name]) === undefined
+      const quotes = isPartOfText ? '; put a text that contains a comma in quotes' : ''
       const unknown = `unknown key "${name}"${hint}${quotes}; known here: ${knownNames.join(', ')}`
       const removed = removedKeys.get(name)
       return {
@@ -31,10 +31,10 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
     })
   }
   // For a union, explain the alternative whose type fits the value in the file.
-  const form = issue.code === 'invalid_union' ? issue.errors.find(hasRightKind) : undefined
-  if (form !== undefined) {
-    return form.flatMap((formIssue) =>
-      explain({ ...formIssue, path: [...issue.path, ...formIssue.path] }, document),
+  const alternative = issue.code === 'invalid_union' ? issue.errors.find(hasRightKind) : undefined
+  if (alternative !== undefined) {
+    return alternative.flatMap((alternativeIssue) =>
+      explain({ ...alternativeIssue, path: [...issue.path, ...alternativeIssue.path] }, document),
     )
   }
   const written = document.writtenAt(path)
@@ -50,7 +50,7 @@ const places: readonly (readonly [noun: string, path: Path])[] = [
   ['a field', ['datasets', 0, 'tables', 0, 'fields', 0]],
 ]
 
-function placeOf(name: string): string | null {
+function placeHint(name: string): string | null {
   const [place, ...furtherPlaces] = places.filter(([, path]) => knownKeys(path).includes(name))
   return place === undefined || furtherPlaces.length > 0 ? null : `, which is a key of ${place[0]}`
 }

@@ -14,20 +14,20 @@ export function parseNamePattern(text: string): NamePattern | null {
   const pieces = text.split(/(\{[^{}]*\})/)
   const fields: string[] = []
   let pattern = ''
-  let wasField = false
+  let isAfterField = false
   for (const piece of pieces) {
     if (piece === '') continue
     const name = /^\{(.+)\}$/s.exec(piece)?.[1]
     if (name === undefined) {
       if (/[{}]/.test(piece)) return null
       pattern += piece.split('*').map(escapedPattern).join('[^/]*')
-      wasField = false
+      isAfterField = false
       continue
     }
-    if (wasField || fields.includes(name)) return null
+    if (isAfterField || fields.includes(name)) return null
     fields.push(name)
     pattern += '([^/]+)'
-    wasField = true
+    isAfterField = true
   }
   if (fields.length === 0 || text.startsWith('/') || text.split('/').includes('..')) return null
   const greedy = new RegExp(`(?:^|/)${pattern}$`, 's')

@@ -26,25 +26,25 @@ export function parseDefinition(root: unknown): ParsedCatalog {
     return data ?? null
   }
   const head = parse(catalogShape, root, [])
-  const written = listOf(root, 'datasets')
-  reportNames(written, 'slug', 'dataset slug', below(report, 'datasets'))
+  const rawDatasets = listOf(root, 'datasets')
+  reportNames(rawDatasets, 'slug', 'dataset slug', below(report, 'datasets'))
   const { data: families } = catalogShape.shape.families.safeParse(memberOf(root, 'families'))
   if (families !== undefined) checkFamilies(families, below(report, 'families'))
 
   const tables: { id: string; definition: TableDefinition | null; report: ReportFault }[] = []
-  const datasets = written.map((raw, index) => {
-    const path = ['datasets', index]
-    const dataset = parse(datasetShape, raw, path)
+  const datasets = rawDatasets.map((rawDataset, datasetIndex) => {
+    const path = ['datasets', datasetIndex]
+    const dataset = parse(datasetShape, rawDataset, path)
     if (dataset !== null && families !== undefined)
       checkFamilyNames(dataset, Object.keys(families), below(report, ...path))
-    const rawTables = listOf(raw, 'tables')
+    const rawTables = listOf(rawDataset, 'tables')
     reportNames(rawTables, 'name', 'table name', below(report, ...path, 'tables'))
-    const definitions = rawTables.map((rawTable, place) => {
-      const tablePath = [...path, 'tables', place]
+    const definitions = rawTables.map((rawTable, tableIndex) => {
+      const tablePath = [...path, 'tables', tableIndex]
       const definition = parse(tableShape, rawTable, tablePath)
       const reportTable = below(report, ...tablePath)
       if (definition !== null) checkTable(definition, reportTable)
-      const id = `${String(memberOf(raw, 'slug'))}/${String(memberOf(rawTable, 'name'))}`
+      const id = `${String(memberOf(rawDataset, 'slug'))}/${String(memberOf(rawTable, 'name'))}`
       tables.push({ id, definition, report: reportTable })
       return definition
     })
@@ -60,10 +60,10 @@ export function parseDefinition(root: unknown): ParsedCatalog {
     tables.map(({ id }) => id),
   )
   if (issues.length > 0 || faults.length > 0 || head === null) return { catalog: null, issues, faults }
-  const sound = datasets.flatMap(({ dataset, definitions }) =>
+  const validDatasets = datasets.flatMap(({ dataset, definitions }) =>
     dataset === null ? [] : { ...dataset, tables: definitions.filter((definition) => definition !== null) },
   )
-  return { catalog: buildCatalog({ ...head, datasets: sound }), issues, faults }
+  return { catalog: buildCatalog({ ...head, datasets: validDatasets }), issues, faults }
 }
 
 function reportNames(parts: readonly unknown[], key: string, noun: string, report: ReportFault): void {

@@ -106,7 +106,7 @@ export function buildReading(
   source: ReadingKeys & Readonly<Record<MomentType, Formats>>,
 ) {
   const moment = field === null ? null : typeRow(field.type).moment
-  const formatted = field?.format ?? (moment === null ? null : source[moment])
+  const declaredFormats = field?.format ?? (moment === null ? null : source[moment])
   const groups = field?.groups ?? source.groups ?? 'none'
   return {
     trims: field?.trim ?? source.trim ?? false,
@@ -119,7 +119,7 @@ export function buildReading(
     tenfolds: Math.round(Math.log10(field?.factor ?? 1)),
     separator: field?.separator ?? null,
     booleans: field?.booleans ?? source.booleans ?? booleansDefault,
-    formats: [formatted ?? []].flat(),
+    formats: [declaredFormats ?? []].flat(),
     timezone: field?.timezone ?? source.timezone,
     twoDigitYearsFrom: field?.two_digit_years_from ?? source.two_digit_years_from ?? twoDigitYearsFromDefault,
   }

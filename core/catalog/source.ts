@@ -211,7 +211,7 @@ export function checkSource(
     checkFilePath(path, below(report, 'files', index, 'path'))
   if (source.from_name !== null) checkNamePattern(source.from_name, below(report, 'from_name'))
   for (const [header, name] of source.rename) requireField(name, ['rename', header], fieldNames, report)
-  checkGiven(source, fieldNames, report)
+  checkSingleValues(source, fieldNames, report)
   const filled = new Set([...source.rename.values(), ...constantFields(source)])
   for (const [index, name] of source.ignore.entries()) {
     const place = ['ignore', index]
@@ -229,10 +229,14 @@ export function checkSource(
 }
 
 /** Reports fields with values from two places, such as a constant and a column. */
-function checkGiven(source: SourceDefinition, fieldNames: readonly string[], report: ReportFault): void {
+function checkSingleValues(
+  source: SourceDefinition,
+  fieldNames: readonly string[],
+  report: ReportFault,
+): void {
   const constants = [...source.constants.keys()]
   const patternFields = fieldsIn(source.from_name)
-  const check = (place: Path, name: string, definedNames: readonly string[]): void => {
+  const checkConstant = (place: Path, name: string, definedNames: readonly string[]): void => {
     requireField(name, place, fieldNames, report)
     if (definedNames.includes(name))
       report(
@@ -240,19 +244,19 @@ function checkGiven(source: SourceDefinition, fieldNames: readonly string[], rep
         `"${name}" already has a value from "constants" or "from_name" of the source: remove one of the two`,
       )
   }
-  for (const name of constants) check(['constants', name], name, [])
-  for (const name of patternFields) check(['from_name'], name, constants)
+  for (const name of constants) checkConstant(['constants', name], name, [])
+  for (const name of patternFields) checkConstant(['from_name'], name, constants)
   for (const [index, file] of (source.files ?? []).entries()) {
     for (const name of file.constants.keys())
-      check(['files', index, 'constants', name], name, [...constants, ...patternFields])
+      checkConstant(['files', index, 'constants', name], name, [...constants, ...patternFields])
   }
-  const targets = new Set(source.rename.values())
-  const places: [Path, string][] = [
+  const renameTargets = new Set(source.rename.values())
+  const constantPlaces: [Path, string][] = [
     ...constants.map((name): [Path, string] => [['constants', name], name]),
     ...patternFields.map((name): [Path, string] => [['from_name'], name]),
   ]
-  for (const [place, field] of places) {
-    if (targets.has(field))
+  for (const [place, field] of constantPlaces) {
+    if (renameTargets.has(field))
       report(
         place,
         `"${field}" has a value from "constants" or "from_name", but a column is renamed to it: remove one of the two`,

@@ -116,17 +116,17 @@ export class ClickHouse {
     signal?.throwIfAborted()
     // One controller for the signal and the timeout: Node 20 may lose a timeout signal that is combined with
     // others.
-    const ends = new AbortController()
-    const end = (): void => ends.abort()
-    signal?.addEventListener('abort', end)
+    const controller = new AbortController()
+    const abort = (): void => controller.abort()
+    signal?.addEventListener('abort', abort)
     // If the server hangs, it does not report the timeout itself.
-    const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs + graceMs)
+    const timer = timeoutMs === undefined ? undefined : setTimeout(abort, timeoutMs + graceMs)
     try {
       return await convertErrors(async () => {
         const { stream } = await this.#client.exec({
           query: sql,
           query_params: values,
-          abort_signal: ends.signal,
+          abort_signal: controller.signal,
           clickhouse_settings: {
             ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
             // Cancels the statement if the client disconnects. ClickHouse allows this only for read-only
@@ -141,11 +141,11 @@ export class ClickHouse {
           },
         })
         // The client does not abort a response that has begun.
-        return drained(addAbortSignal(ends.signal, stream))
+        return drained(addAbortSignal(controller.signal, stream))
       }, signal)
     } finally {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', abort)
     }
   }
 }

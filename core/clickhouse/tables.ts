@@ -116,8 +116,8 @@ export const loadingName = (name: string): string => `${name}/loading`
  * distributed by position.
  */
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
-  const byField = clickHouseColumns(table)
-  const columns = [...byField]
+  const columnsByField = clickHouseColumns(table)
+  const columns = [...columnsByField]
   const stored = columns.flatMap(([, { name: column, type, folded }]) => [
     `${column} Nullable(${type})`,
     ...(folded === null ? [] : [`${folded} Nullable(String)`]),
@@ -130,7 +130,7 @@ export function createStatements(table: Table, name: string, cluster: string | n
       return `index i_${column} ${column} type ${kind} granularity 1`
     })
   const projections = table.orders.flatMap(({ keys }, number) => {
-    const keyColumns = keys.flatMap(({ field }) => byField.get(field)?.name ?? [])
+    const keyColumns = keys.flatMap(({ field }) => columnsByField.get(field)?.name ?? [])
     const columnNames = [rowColumn, ...columns.map(([, { name: column }]) => column)]
     return keyColumns.length === keys.length
       ? [

@@ -9,7 +9,7 @@ import {
 } from '@duckdb/node-api'
 import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
-import { uintegersOf, listOf, parseNumbers, columnValues, type Items, type Value } from './vectors.ts'
+import { uintegersOf, itemsOf, parseNumbers, columnValues, type Items, type Value } from './vectors.ts'
 
 export type Parameter = string | number | bigint | null | readonly string[]
 
@@ -92,7 +92,7 @@ export class Connection {
       Array.from({ length: chunk.columnCount }, (_, index) => {
         const column = chunk.getColumnVector(index)
         if (column instanceof DuckDBBlobVector) return column.getItemBytes(0) ?? new Uint8Array()
-        if (column instanceof DuckDBListVector) return listOf(column.getItemVector(0))
+        if (column instanceof DuckDBListVector) return itemsOf(column.getItemVector(0))
         throw new TypeError('expected a BLOB or a list')
       }),
     )
@@ -203,19 +203,19 @@ export class Connection {
     timeoutMs: number | undefined,
     signal: AbortSignal | undefined,
   ): { fired: () => boolean; stop: () => void } {
-    let repeat: NodeJS.Timeout | undefined
-    const fire = (): void => {
+    let interval: NodeJS.Timeout | undefined
+    const interruptRepeatedly = (): void => {
       this.#connection.interrupt()
-      repeat ??= setInterval(() => this.#connection.interrupt(), interruptEveryMs)
+      interval ??= setInterval(() => this.#connection.interrupt(), interruptEveryMs)
     }
-    const start = timeoutMs === undefined ? undefined : setTimeout(fire, timeoutMs)
-    signal?.addEventListener('abort', fire)
+    const timeout = timeoutMs === undefined ? undefined : setTimeout(interruptRepeatedly, timeoutMs)
+    signal?.addEventListener('abort', interruptRepeatedly)
     return {
-      fired: () => repeat !== undefined,
+      fired: () => interval !== undefined,
       stop: () => {
-        clearTimeout(start)
-        clearInterval(repeat)
-        signal?.removeEventListener('abort', fire)
+        clearTimeout(timeout)
+        clearInterval(interval)
+        signal?.removeEventListener('abort', interruptRepeatedly)
       },
     }
   }

@@ -16,18 +16,18 @@ const heldPaths = new Set<string>()
  * @throws LockHeld if this or another process holds the lock
  */
 export async function acquireLock(file: string): Promise<Release> {
-  const place = path.resolve(file)
-  if (heldPaths.has(place)) throw new LockHeld(process.pid)
-  heldPaths.add(place)
+  const absolutePath = path.resolve(file)
+  if (heldPaths.has(absolutePath)) throw new LockHeld(process.pid)
+  heldPaths.add(absolutePath)
   try {
-    await mkdir(path.dirname(place), { recursive: true })
-    const detach = (await makeHeld(place)) ?? (await hold(place))
+    await mkdir(path.dirname(absolutePath), { recursive: true })
+    const detach = (await createLocked(absolutePath)) ?? (await lockExisting(absolutePath))
     return async () => {
       await detach()
-      heldPaths.delete(place)
+      heldPaths.delete(absolutePath)
     }
   } catch (error) {
-    heldPaths.delete(place)
+    heldPaths.delete(absolutePath)
     throw error
   }
 }
@@ -80,7 +80,7 @@ async function attach(file: string, mode: 'read_write' | 'read_only' = 'read_wri
  * Creates a file that is locked from the start; null if the file exists. Locks a complete draft first: a
  * truncated file could never be locked.
  */
-async function makeHeld(file: string): Promise<Release | null> {
+async function createLocked(file: string): Promise<Release | null> {
   if (await isThere(file)) return null
   const draft = `${file}.${randomUUID()}.draft`
   let detach: Release | null = null
@@ -98,7 +98,7 @@ async function makeHeld(file: string): Promise<Release | null> {
   }
 }
 
-async function hold(file: string): Promise<Release> {
+async function lockExisting(file: string): Promise<Release> {
   try {
     return await attach(file)
   } catch (error) {

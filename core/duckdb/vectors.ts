@@ -14,8 +14,8 @@ export interface Items {
   /** Zero for each null; 16 bytes per HUGEINT. */
   readonly values: NodeJS.TypedArray
   /** Bitmap of items that are not null, lowest bit first; null if no item is null. */
-  readonly valid: Uint8Array | null
-  readonly nulls: number
+  readonly validBits: Uint8Array | null
+  readonly nullCount: number
 }
 
 /** Decodes texts here, since the binding drops a leading U+FEFF. */
@@ -67,24 +67,24 @@ export function parseNumbers(text: Uint8Array): Uint32Array {
   return numbers
 }
 
-export function listOf(vector: DuckDBVector | null): Items {
-  if (vector === null) return { values: new Uint8Array(), valid: null, nulls: 0 }
+export function itemsOf(vector: DuckDBVector | null): Items {
+  if (vector === null) return { values: new Uint8Array(), validBits: null, nullCount: 0 }
   const items: unknown = Reflect.get(vector, 'items')
-  const view: unknown = Reflect.get(vector, 'dataView')
+  const dataView: unknown = Reflect.get(vector, 'dataView')
   const validity: unknown = Reflect.get(vector, 'validity')
   if (!isValidity(validity)) throw new TypeError('expected a vector with a null mask')
   const count = vector.itemCount
-  const valid = new Uint8Array(Math.ceil(count / 8))
-  let nulls = 0
+  const validBits = new Uint8Array(Math.ceil(count / 8))
+  let nullCount = 0
   for (let index = 0; index < count; index += 1) {
-    if (validity.itemValid(index)) valid[index >> 3] = (valid[index >> 3] ?? 0) | (1 << (index & 7))
-    else nulls += 1
+    if (validity.itemValid(index)) validBits[index >> 3] = (validBits[index >> 3] ?? 0) | (1 << (index & 7))
+    else nullCount += 1
   }
-  const values = isTyped(items) ? items : view instanceof DataView ? bytesIn(view) : null
+  const values = isTyped(items) ? items : dataView instanceof DataView ? bytesIn(dataView) : null
   if (values === null) throw new TypeError('expected a vector of numbers')
-  return nulls === 0
-    ? { values, valid: null, nulls }
-    : { values: withoutNulls(values, valid, count), valid, nulls }
+  return nullCount === 0
+    ? { values, validBits: null, nullCount: nullCount }
+    : { values: withoutNulls(values, validBits, count), validBits: validBits, nullCount: nullCount }
 }
 
 /** DuckDB leaves old memory in place of nulls, such as values of other requests. */

@@ -37,22 +37,22 @@ export interface Bounds {
 }
 
 export function processBounds({ memoryBytes, cacheBytes, processors }: Share): Bounds {
-  const part = (share: number): number => Math.max(1, Math.floor(memoryBytes / share / 1e6)) * 1e6
+  const partOfMemory = (divisor: number): number => Math.max(1, Math.floor(memoryBytes / divisor / 1e6)) * 1e6
   return {
-    queryConnections: among(processors + 1, 2, 8),
-    queryBytes: part(8),
-    scanConnections: among(processors, 2, 8),
-    scanBytes: part(8),
+    queryConnections: clamp(processors + 1, 2, 8),
+    queryBytes: partOfMemory(8),
+    scanConnections: clamp(processors, 2, 8),
+    scanBytes: partOfMemory(8),
     queueLengthMax: 2000,
     queueTimeoutMs: 5000,
-    selectionBytesMax: cacheBytes === -1 ? part(32) : Math.floor((cacheBytes * 2) / 3),
-    codesBytesMax: part(32) / 2,
-    dictionaryBytesMax: part(32) / 2,
-    groupBytesMax: part(32),
-    cachedBytesMax: cacheBytes === -1 ? part(64) : Math.floor(cacheBytes / 3),
-    makingBytesMax: part(256),
-    unsentBytesMax: part(32),
-    compressionsMax: among(2 * processors, 2, 8),
+    selectionBytesMax: cacheBytes === -1 ? partOfMemory(32) : Math.floor((cacheBytes * 2) / 3),
+    codesBytesMax: partOfMemory(32) / 2,
+    dictionaryBytesMax: partOfMemory(32) / 2,
+    groupBytesMax: partOfMemory(32),
+    cachedBytesMax: cacheBytes === -1 ? partOfMemory(64) : Math.floor(cacheBytes / 3),
+    makingBytesMax: partOfMemory(256),
+    unsentBytesMax: partOfMemory(32),
+    compressionsMax: clamp(2 * processors, 2, 8),
     exportsMax: 4,
     finishedBytesMax: 256_000_000,
     headersTimeoutMs: 10_000,
@@ -60,5 +60,5 @@ export function processBounds({ memoryBytes, cacheBytes, processors }: Share): B
   }
 }
 
-const among = (number: number, min: number, max: number): number =>
+const clamp = (number: number, min: number, max: number): number =>
   Math.min(Math.max(Math.floor(number), min), max)

@@ -40,9 +40,9 @@ interface HashedFile {
 
 class HashThread {
   #worker: Worker | null = null
-  #ended = new AbortController()
+  #endController = new AbortController()
   #last: Promise<unknown> = Promise.resolve()
-  #idle: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
 
   run<T>(file: HashedFile): Promise<T | null> {
     const result = this.#last.then(() => this.#send<T>(file))
@@ -51,12 +51,12 @@ class HashThread {
   }
 
   async #send<T>(file: HashedFile): Promise<T | null> {
-    clearTimeout(this.#idle)
+    clearTimeout(this.#idleTimer)
     const worker = (this.#worker ??= this.#start())
     worker.ref()
     try {
       worker.postMessage(file, [])
-      const [answer] = (await once(worker, 'message', { signal: this.#ended.signal })) as [T | null]
+      const [answer] = (await once(worker, 'message', { signal: this.#endController.signal })) as [T | null]
       return answer
     } catch (error) {
       // A late answer would be taken for that of the next file.
@@ -65,7 +65,7 @@ class HashThread {
       throw error
     } finally {
       worker.unref()
-      this.#idle = setTimeout(() => void worker.terminate(), idleMs).unref()
+      this.#idleTimer = setTimeout(() => void worker.terminate(), idleMs).unref()
     }
   }
 
@@ -73,7 +73,7 @@ class HashThread {
     // Threads need none of the program's Node options, such as `--enable-source-maps`.
     const worker = new Worker(new URL('./hash-thread.js', import.meta.url), { execArgv: [] })
     const ended = new AbortController()
-    this.#ended = ended
+    this.#endController = ended
     worker.once('exit', () => {
       ended.abort()
       if (this.#worker === worker) this.#worker = null

@@ -8,7 +8,7 @@ export interface Retention {
 }
 
 /** Returns removable snapshots; never the current one, nor its predecessor, to which a rollback returns. */
-export function removable(
+export function removableSnapshots(
   ids: readonly SnapshotId[],
   { snapshot: current, previous }: Pick<Manifest, 'snapshot' | 'previous'>,
   now: Date,
@@ -16,10 +16,10 @@ export function removable(
 ): SnapshotId[] {
   const newestFirst = [...new Set([...ids, current])].toSorted().toReversed()
   // Newer snapshots were rolled back: they are neither counted nor removed.
-  const from = newestFirst.indexOf(current)
+  const currentIndex = newestFirst.indexOf(current)
   return newestFirst.filter((id, index) => {
     const successor = newestFirst[index - 1]
-    if (index < from + count || id === previous || successor === undefined) return false
+    if (index < currentIndex + count || id === previous || successor === undefined) return false
     return timeOf(successor).getTime() + graceMs <= now.getTime()
   })
 }

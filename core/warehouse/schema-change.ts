@@ -39,14 +39,14 @@ export function schemaChangeOf({ fields, units, before }: Manifest): SchemaChang
 }
 
 export function compareSchemas(before: Schema, now: Schema): SchemaChange {
-  const find = ({ fields }: Schema, name: string): SchemaField | undefined =>
+  const fieldNamed = ({ fields }: Schema, name: string): SchemaField | undefined =>
     fields.find((field) => field.name === name)
-  const isNew = ({ name }: SchemaField): boolean => find(before, name) === undefined
-  const isGone = ({ name }: SchemaField): boolean => find(now, name) === undefined
+  const isNew = ({ name }: SchemaField): boolean => fieldNamed(before, name) === undefined
+  const isGone = ({ name }: SchemaField): boolean => fieldNamed(now, name) === undefined
   const renamed = now.fields.flatMap((field, place) => {
     const earlier = before.fields[place]
-    const isSamePlace = earlier !== undefined && isNew(field) && isGone(earlier)
-    return isSamePlace && earlier.type === field.type
+    const isReplaced = earlier !== undefined && isNew(field) && isGone(earlier)
+    return isReplaced && earlier.type === field.type
       ? [{ name: field.name, from: earlier.name, to: field.name }]
       : []
   })
@@ -54,8 +54,8 @@ export function compareSchemas(before: Schema, now: Schema): SchemaChange {
   const removed = before.fields.filter(
     (field) => isGone(field) && !renamed.some(({ from }) => from === field.name),
   )
-  const changed = now.fields.flatMap((field) => {
-    const earlier = find(before, field.name)
+  const typeChanges = now.fields.flatMap((field) => {
+    const earlier = fieldNamed(before, field.name)
     if (earlier === undefined) return []
     const [from, to] = [earlier, field].map(({ type, stored }) =>
       type === 'decimal' && stored !== undefined ? stored.toLowerCase() : type,
@@ -70,8 +70,8 @@ export function compareSchemas(before: Schema, now: Schema): SchemaChange {
     )
     return from === undefined || to === undefined || from === to ? [] : [{ name, from, to }]
   })
-  const widened = changed.filter(({ isWider }) => isWider)
-  const retyped = changed.filter(({ isWider }) => !isWider)
+  const widened = typeChanges.filter(({ isWider }) => isWider)
+  const retyped = typeChanges.filter(({ isWider }) => !isWider)
   const isBreaking = [removed, renamed, retyped, remeasured].some((items) => items.length > 0)
   return {
     kind: isBreaking ? 'breaking' : added.length + widened.length > 0 ? 'additive' : 'none',

@@ -17,27 +17,27 @@ export async function writeVersionMacros(
   locationSql: (path: string) => string,
 ): Promise<void> {
   const [{ dataset, table } = { dataset: '', table: '' }] = manifests
-  const versions = manifests.map(({ snapshot, import_date: imported, rows, parts }) => ({
+  const versions = manifests.map(({ snapshot, import_date: importTime, rows, parts }) => ({
     id: quotedText(snapshot),
-    imported: quotedText(imported),
+    imported: quotedText(importTime),
     rows,
     files:
       parts.length === 0
         ? `[error(${quotedText(`the version ${snapshot} of ${table} has no rows`)})]`
         : `[${parts.map(({ file }) => quotedText(`/${dataset}/${table}/${snapshot}/${file}`)).join(', ')}]`,
   }))
-  const name = (end: string): string => `${quotedName(dataset)}.${quotedName(`${table}${end}`)}`
-  const failure = (text: string): string =>
+  const macroName = (suffix: string): string => `${quotedName(dataset)}.${quotedName(`${table}${suffix}`)}`
+  const errorSql = (text: string): string =>
     `[error(${quotedText(text)} || version || ${quotedText(`: ${table}_versions() lists the versions`)})]`
-  await db.rows(`create macro ${name('_at')}(version) as table select * from read_parquet(list_transform(
+  await db.rows(`create macro ${macroName('_at')}(version) as table select * from read_parquet(list_transform(
     case version::varchar ${versions.map(({ id, files }) => `when ${id} then ${files}`).join(' ')}
     else case when not regexp_full_match(version::varchar, ${quotedText(timePattern)})
-      then ${failure('not the id of a version, nor a time in UTC such as 2026-01-31: ')}
+      then ${errorSql('not the id of a version, nor a time in UTC such as 2026-01-31: ')}
     ${versions.map(({ imported, files }) => `when left(${imported}, length(version::varchar)) <= replace(version::varchar, ' ', 'T') then ${files}`).join(' ')}
-    else ${failure('no version is kept that was published at or before ')} end end,
+    else ${errorSql('no version is kept that was published at or before ')} end end,
     lambda path: ${locationSql('path')}))`)
   await db.rows(
-    `create macro ${name('_versions')}() as table select * from (values ${versions
+    `create macro ${macroName('_versions')}() as table select * from (values ${versions
       .map(({ id, imported, rows }) => `(${id}, ${imported}::timestamp, ${rows}::bigint)`)
       .join(', ')}) as versions(version, imported, row_count)`,
   )

@@ -17,30 +17,30 @@ export function changesFor(
 ): string {
   const declared = new Map(table.fields.map((field) => [field.name, field]))
   const columns = fields.map((field) => {
-    const renamed = table.source.rename.get(field.column) ?? field.column
-    const declaredField = declared.get(renamed) ?? declared.get(field.name)
+    const fieldName = table.source.rename.get(field.column) ?? field.column
+    const declaredField = declared.get(fieldName) ?? declared.get(field.name)
     return {
       ...field,
       declaredField,
       line: fieldLine(declaredField?.name ?? field.name, field.keys, field.evidence),
     }
   })
-  const added = columns.filter(({ declaredField }) => declaredField === undefined)
-  const changed = columns.filter(
+  const newColumns = columns.filter(({ declaredField }) => declaredField === undefined)
+  const misfitColumns = columns.filter(
     ({ declaredField, keys, isEmpty }) =>
       declaredField !== undefined &&
       !isEmpty &&
       (misfits === null ? !fits(keys.type, declaredField.type) : misfits.has(declaredField.name)),
   )
   const names = new Set(columns.map(({ declaredField }) => declaredField?.name))
-  const missing = table.fields.filter(({ name, mask }) => !names.has(name) && mask === null)
+  const missingFields = table.fields.filter(({ name, mask }) => !names.has(name) && mask === null)
   const changes = [
-    ...added.map(({ line }) => `  add a field for a new column: ${line}`),
-    ...changed.map(
+    ...newColumns.map(({ line }) => `  add a field for a new column: ${line}`),
+    ...misfitColumns.map(
       ({ declaredField, line }) =>
         `  change the field "${declaredField?.name ?? ''}" (${declaredField?.type ?? ''}) to: ${line}`,
     ),
-    ...missing.map(({ name }) => `  remove the field without a column in this file: ${name}`),
+    ...missingFields.map(({ name }) => `  remove the field without a column in this file: ${name}`),
   ]
   const id = tableId(table)
   const ingest = `\`acervo ingest ${id}\` publishes it`

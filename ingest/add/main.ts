@@ -128,9 +128,9 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
  * if the catalog would become invalid.
  */
 function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: string, names: Names) {
-  const holder = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
-  if (holder === undefined) throw new RangeError('the catalog has no file')
-  const { file, text: before } = holder
+  const targetFile = files.find(({ text }) => holdsDataset(text, names.dataset)) ?? files[0]
+  if (targetFile === undefined) throw new RangeError('the catalog has no file')
+  const { file, text: before } = targetFile
   const today = new Date().toISOString().slice(0, 10)
   const withTable = (table: string): string =>
     addTable(before, table, {
@@ -140,13 +140,13 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
       families: catalog.families.map(({ name }) => name),
     })
   const after = withTable(entry)
-  const marked = withTable(
+  const unpublishedText = withTable(
     entry.replace(/\n/, `\n  # not published on ${today}: correct this entry or the file\n`),
   )
   const changed = parseCatalogFiles(
-    files.map((catalogFile) => (catalogFile === holder ? { file, text: after } : catalogFile)),
+    files.map((catalogFile) => (catalogFile === targetFile ? { file, text: after } : catalogFile)),
   )
-  return { file, before, after, marked, dataset: changed.datasets.get(names.dataset) }
+  return { file, before, after, marked: unpublishedText, dataset: changed.datasets.get(names.dataset) }
 }
 
 function missingOf(dataset: Dataset | undefined): string[] {

@@ -24,7 +24,7 @@ import { copiesOf } from './placing.ts'
 export async function publishFiles(inputs: readonly string[]): Promise<boolean> {
   const settings = readSettings(process.env)
   if (!existsSync(settings.catalog)) await runInit()
-  let published = 0
+  let publishedCount = 0
   for (const input of inputs) {
     for (const [file, names] of await tablesIn(input)) {
       try {
@@ -32,14 +32,14 @@ export async function publishFiles(inputs: readonly string[]): Promise<boolean> 
         if (file !== input) await realPathWithin(input, file, input)
         const code = await publishFile(file, names, settings)
         if (code === stoppedCode) return false
-        if (code === 0) published += 1
+        if (code === 0) publishedCount += 1
       } catch (error) {
         if (inputs.length === 1 && file === input) throw error
         console.error(`${file} is not published: ${messageOf(error)}`)
       }
     }
   }
-  return published > 0
+  return publishedCount > 0
 }
 
 const tableOf = (file: string): string => tableNameFor(path.basename(file))

@@ -134,8 +134,8 @@ function checkedTable(
 ): CheckedTable {
   const { status, table } = outcome
   const failure = status === 'failed' ? outcome.failure : null
-  const places = (findings.sources ?? [expectedFiles(sources, table)]).map(withoutQuery)
-  const isAtFault = failure !== null && failure.rejects.length > 0
+  const sourceNames = (findings.sources ?? [expectedFiles(sources, table)]).map(withoutQuery)
+  const hasFailedRows = failure !== null && failure.rejects.length > 0
   const { rejectedRows = 0, rejects = [] } = findings
   return {
     table: tableId(table),
@@ -145,13 +145,13 @@ function checkedTable(
           ? 'new'
           : 'changed'
         : results[status],
-    sources: places,
+    sources: sourceNames,
     rows: status === 'unchanged' ? outcome.manifest.rows : (findings.rows ?? null),
     rows_before: before?.rows ?? null,
     fields: before === null ? [] : fieldChanges(before, table),
     rejected_rows: rejectedRows,
-    rejects: completeNames(places, isAtFault ? failure.rejects : rejects),
-    reject_count: isAtFault ? failure.rejectCount : rejectedRows,
+    rejects: withFullNames(sourceNames, hasFailedRows ? failure.rejects : rejects),
+    reject_count: hasFailedRows ? failure.rejectCount : rejectedRows,
     problem: failure && withoutQuery(failure.message.replace('; nothing was published', '')),
     remedy: failure?.remedy ?? null,
     warnings: [
@@ -166,7 +166,7 @@ function checkedTable(
   }
 }
 
-function completeNames(sources: readonly string[], rejects: readonly Reject[]): CheckedTable['rejects'] {
+function withFullNames(sources: readonly string[], rejects: readonly Reject[]): CheckedTable['rejects'] {
   const [first = ''] = sources
   const complete = ({ file }: Reject): string =>
     file === undefined ? first : (sources.find((source) => source.endsWith(`/${file}`)) ?? file)

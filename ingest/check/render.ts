@@ -129,7 +129,7 @@ function detailsOf(checked: CheckedTable): string[] {
     ...(problem === null ? [] : [`${sources.map(code).join(', ')}: ${escaped(problem)}`]),
     ...warnings.map((line) => `Warning: ${escaped(line)}`),
   ]
-  const rows = rejects.slice(0, rejectsShown).map(({ file, line, field, text, reason }) => {
+  const tableRows = rejects.slice(0, rejectsShown).map(({ file, line, field, text, reason }) => {
     const cells = [
       code(file),
       String(line),
@@ -138,22 +138,24 @@ function detailsOf(checked: CheckedTable): string[] {
     ]
     return `| ${cells.join(' | ')} | ${escaped(reason)} |`
   })
-  if (notes.length === 0 && rows.length === 0) return []
-  const texts = rejectTexts(checked).slice(rows.length)
+  if (notes.length === 0 && tableRows.length === 0) return []
+  const furtherTexts = rejectTexts(checked).slice(tableRows.length)
   return [
     '',
     `#### ${code(table)}`,
     '',
     ...notes.map((note) => `- ${note}`),
-    ...(rows.length === 0
+    ...(tableRows.length === 0
       ? []
       : [
           ...(notes.length === 0 ? [] : ['']),
           '| file | line | field | value | what is wrong |',
           '| --- | ---: | --- | --- | --- |',
-          ...rows,
+          ...tableRows,
         ]),
-    ...(texts.length === 0 ? [] : ['', ...texts.map((text) => `${capitalized(escaped(text))}.`)]),
+    ...(furtherTexts.length === 0
+      ? []
+      : ['', ...furtherTexts.map((text) => `${capitalized(escaped(text))}.`)]),
   ]
 }
 

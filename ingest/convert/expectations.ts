@@ -79,17 +79,17 @@ export async function brokenRows(
   rules: readonly BrokenRule[],
 ): Promise<BrokenRow[]> {
   const broken: BrokenRow[] = []
-  const rows = `(select *, before + file_row_number as record from ${stagedSql(staged)} where is_good)`
+  const rowsSql = `(select *, before + file_row_number as record from ${stagedSql(staged)} where is_good)`
   for (const { rule } of rules) {
     const { names, columns, brokenSql, reason } = rule
     const text = textSql(conversion, rule)
-    const keys = columns.map((column) => `rows.${column} = repeated.${column}`).join(' and ')
-    const firsts = `${columns.join(', ')}, min(record) as first`
+    const sameKeySql = columns.map((column) => `rows.${column} = repeated.${column}`).join(' and ')
+    const firstRecordSql = `${columns.join(', ')}, min(record) as first`
     const sql =
       brokenSql === null
-        ? `select record, ${text}, first from ${rows} as rows
-           join (${repeatsSql(rule, firsts, rows)}) as repeated on ${keys} where record <> first`
-        : `select record, ${text}, null from ${rows} as rows where ${brokenSql}`
+        ? `select record, ${text}, first from ${rowsSql} as rows
+           join (${repeatsSql(rule, firstRecordSql, rowsSql)}) as repeated on ${sameKeySql} where record <> first`
+        : `select record, ${text}, null from ${rowsSql} as rows where ${brokenSql}`
     for (const [record, value, first] of await conversion.db.rows(
       `${sql} order by record limit ${detailedRejectsMax}`,
     ))

@@ -12,12 +12,12 @@ import {
   type SampleReading,
   type Way,
 } from './reading.ts'
-import { requireReadable, withoutLostHeader } from './refusals.ts'
+import { requireReadable, withoutShortHeader } from './refusals.ts'
 
 const quotes = ['"', "'"]
 const skippedMax = 10
 const lineLengthMax = 64 * 1024
-const unread = {
+const candidateDefaults = {
   headerLines: 1,
   hasHeader: true,
   dropEmptyExtraCells: false,
@@ -42,7 +42,7 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
       'no delimiter splits the file into rows with equal numbers of values: check that it is CSV',
     )
   requireReadable(text, isComplete, best)
-  const readable = withoutLostHeader(text, isComplete, best)
+  const readable = withoutShortHeader(text, isComplete, best)
   return readable.refusal === null ? withHeader(text, skipTitle(text, isComplete, best)) : readable
 }
 
@@ -58,13 +58,22 @@ function candidatesIn(
     for (const quote of [...quotes, null]) {
       const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
       for (let skipLines = 0; skipLines <= skippedMax; skipLines += 1) {
-        const way = { marks, skipLines, comment }
-        const reading = readingOf(text, isComplete, way)
-        if (reading === null || (skipLines > 0 && !isPreamble(text, way, reading))) continue
+        const readingOptions = { marks, skipLines, comment }
+        const reading = readingOf(text, isComplete, readingOptions)
+        if (reading === null || (skipLines > 0 && !isPreamble(text, readingOptions, reading))) continue
         const share = reading.rows === 0 ? 1 : reading.rowsLikeHeader / reading.rows
         if (share < shareMin) continue
-        const signs = quoteSignsOf(text, way, quotes)
-        candidates.push({ ...unread, delimiter, quote, skipLines, comment, share, ...reading, ...signs })
+        const quoteSigns = quoteSignsOf(text, readingOptions, quotes)
+        candidates.push({
+          ...candidateDefaults,
+          delimiter,
+          quote,
+          skipLines,
+          comment,
+          share,
+          ...reading,
+          ...quoteSigns,
+        })
       }
     }
   }
@@ -75,8 +84,8 @@ function candidatesIn(
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
   // Otherwise the last line of any file would pass as a header without rows.
   if (rows === 0) return false
-  const mayBeHeader = isLikelyHeader(firstLine)
-  if (!mayBeHeader && isTable(text, skipLines)) return false
+  const hasLikelyHeader = isLikelyHeader(firstLine)
+  if (!hasLikelyHeader && isTable(text, skipLines)) return false
   if (firstLine.length === 1) return true
   let offset = 0
   for (let line = 0; line < skipLines; line += 1) {
@@ -86,7 +95,7 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
       ? recordValues(text.subarray(offset, offset + bounds.end), marks)
       : []
     // An earlier line with several filled cells may be the real header.
-    if ((cells.length === firstLine.length || !mayBeHeader) && filledIn(cells) > 1) return false
+    if ((cells.length === firstLine.length || !hasLikelyHeader) && filledIn(cells) > 1) return false
     offset = end + 1
   }
   return true
@@ -117,9 +126,9 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
     const rank = rankOf(candidate)
     return rank === null ? [] : [{ candidate, rank }]
   })
-  const quoting = ranked.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
-  const keys = ({ candidate, rank }: (typeof ranked)[number]): number[] => [
-    Number(!cutsValues(candidate, quoting)),
+  const quotingCandidates = ranked.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
+  const sortKeys = ({ candidate, rank }: (typeof ranked)[number]): number[] => [
+    Number(!cutsValues(candidate, quotingCandidates)),
     // Several columns are likelier than one, even if lines above them are skipped.
     Number(candidate.firstLine.length > 1),
     // Skip few lines: below a skipped header, decimal commas could look like delimiters.
@@ -128,7 +137,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
     // If several delimiters fit, the one with the most columns is best.
     candidate.firstLine.length,
   ]
-  const [best] = ranked.toSorted((left, right) => compareKeys(keys(right), keys(left)))
+  const [best] = ranked.toSorted((left, right) => compareKeys(sortKeys(right), sortKeys(left)))
   return best?.candidate ?? null
 }
 
@@ -202,8 +211,8 @@ function orDelimiterWithMisfits(text: Buffer, isComplete: boolean, best: Candida
   return rival !== null && (!isDoubtful || rival.delimiter !== best.delimiter) ? rival : best
 }
 
-function splitsManyRows({ rows, rowsOfSeveral, rowsLikeHeader }: Candidate): boolean {
-  return rows > 0 && (rowsOfSeveral >= rows / 2 || (rowsLikeHeader > 1 && rowsLikeHeader >= rows / 20))
+function splitsManyRows({ rows, rowsOfSeveralValues, rowsLikeHeader }: Candidate): boolean {
+  return rows > 0 && (rowsOfSeveralValues >= rows / 2 || (rowsLikeHeader > 1 && rowsLikeHeader >= rows / 20))
 }
 
 function firstFilled(text: Buffer): string {
@@ -231,23 +240,23 @@ function withHeader(text: Buffer, best: Candidate): Candidate {
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
   const [first = [], ...rows] = recordsOf(text, { marks, skipLines, comment })
   const [second = [], ...furtherRows] = rows.slice(0, 1 + rowsCompared)
-  const role = secondLineOf(first, second, furtherRows)
-  const isTwoLines = role === 'joined'
-  const joined = joinedHeader(isTwoLines ? [first, second] : [first])
+  const secondLineRole = secondLineOf(first, second, furtherRows)
+  const isTwoLines = secondLineRole === 'joined'
+  const headerCells = joinedHeader(isTwoLines ? [first, second] : [first])
   const hasHeader =
-    commentedHeader === null && isHeader(joined, isTwoLines ? furtherRows : rows.slice(0, rowsCompared))
-  const namedCount = joined.findLastIndex((cell) => cell.trim() !== '') + 1
+    commentedHeader === null && isHeader(headerCells, isTwoLines ? furtherRows : rows.slice(0, rowsCompared))
+  const namedCount = headerCells.findLastIndex((cell) => cell.trim() !== '') + 1
   const dropEmptyExtraCells =
     hasHeader &&
     namedCount > 1 &&
-    namedCount < joined.length &&
+    namedCount < headerCells.length &&
     rows.every((row) => row.slice(namedCount).every((cell) => cell === ''))
   return {
     ...best,
     hasHeader,
     dropEmptyExtraCells,
     headerLines: isTwoLines ? 2 : 1,
-    labels: hasHeader && role === 'labels' ? second : null,
-    firstLine: dropEmptyExtraCells ? joined.slice(0, namedCount) : joined,
+    labels: hasHeader && secondLineRole === 'labels' ? second : null,
+    firstLine: dropEmptyExtraCells ? headerCells.slice(0, namedCount) : headerCells,
   }
 }

@@ -30,8 +30,8 @@ export function dialectOf(
   const decoded = decoderOf(encoding, 'the sample').write(sample)
   const lineTerminator = decoded.includes(CR) && !decoded.includes(LF) ? 'cr' : 'lf'
   const text = lineTerminator === 'lf' ? decoded : decoderOf(encoding, 'the sample', 'cr').write(sample)
-  const isOpen = isComplete && text.length > 0 && text.at(-1) !== LF
-  const best = bestWay(isOpen ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
+  const lacksLastLineFeed = isComplete && text.length > 0 && text.at(-1) !== LF
+  const best = bestWay(lacksLastLineFeed ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
   return {
     ...best,
     encoding,

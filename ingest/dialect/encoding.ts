@@ -18,7 +18,7 @@ interface DetectedEncoding {
 export class EncodingWitness {
   #isUtf8 = true
   #isAscii = true
-  #hasControls = false
+  #hasLatin1Controls = false
   /** Characters beyond ASCII in valid UTF-8, and invalid bytes. */
   readonly #counts = { characters: 0, badBytes: 0 }
   /** NUL bytes at even and at odd positions. */
@@ -27,13 +27,13 @@ export class EncodingWitness {
   /** Words in Latin-1, where each byte is one character. */
   readonly #words = new Set<string>()
   #start = Buffer.alloc(0)
-  #waiting = Buffer.alloc(0)
+  #incomplete = Buffer.alloc(0)
 
   /** Counts facts about the next bytes of the text. */
   inspect(chunk: Buffer): void {
     if (this.#start.length < 4) this.#start = Buffer.concat([this.#start, chunk.subarray(0, 4)])
     this.#isAscii &&= isAscii(chunk)
-    const bytes = Buffer.concat([this.#waiting, chunk])
+    const bytes = Buffer.concat([this.#incomplete, chunk])
     const length = completeLength(bytes)
     const characters = bytes.subarray(0, length)
     this.#isUtf8 &&= isUtf8(characters)
@@ -47,13 +47,13 @@ export class EncodingWitness {
       this.#counts.characters += counts.characters
       this.#counts.badBytes += counts.badBytes
     }
-    this.#waiting = Buffer.from(bytes.subarray(length))
+    this.#incomplete = Buffer.from(bytes.subarray(length))
     for (let offset = chunk.indexOf(0); offset !== -1; offset = chunk.indexOf(0, offset + 1)) {
       if ((this.#bytes + offset) % 2 === 0) this.#nuls[0] += 1
       else this.#nuls[1] += 1
     }
     this.#bytes += chunk.length
-    this.#hasControls ||= !this.#isAscii && chunk.some((byte) => byte >= 0x80 && byte < 0xa0)
+    this.#hasLatin1Controls ||= !this.#isAscii && chunk.some((byte) => byte >= 0x80 && byte < 0xa0)
   }
 
   get encoding(): DetectedEncoding {
@@ -72,7 +72,7 @@ export class EncodingWitness {
         encoding: 'utf-8',
         evidence: `${characters} characters are UTF-8, but ${badBytes} bytes are not`,
       }
-    const usual = this.#hasControls ? 'windows-1252' : 'latin-1'
+    const usual = this.#hasLatin1Controls ? 'windows-1252' : 'latin-1'
     const words = Array.from(this.#words, (word) => Buffer.from(word, 'latin1'))
     const { encoding, question } = judgeLetters(usual, words)
     if (question !== null)

@@ -36,7 +36,7 @@ function kindOf(cell: string): Kind {
 }
 
 /** Kinds of values that show that the cell above them is of a header; text below text shows nothing. */
-const kindsBelow: Readonly<Record<Kind, readonly Kind[]>> = {
+const kindsUnderHeader: Readonly<Record<Kind, readonly Kind[]>> = {
   empty: [],
   text: ['year', 'number', 'date'],
   date: ['number', 'text'],
@@ -55,19 +55,21 @@ function looksLikeHeader(first: readonly string[], rows: readonly (readonly stri
     row.filter((_, column) => ['year', 'number'].includes(kinds[column] ?? ''))
   const numbers = numbersOf(cells)
   if (numbers.length === 0 && !kinds.includes('date')) return null
-  const below = kinds.map((_, column) => kindOfColumn(rows, column))
+  const columnKinds = kinds.map((_, column) => kindOfColumn(rows, column))
   // A text before numbers in order, such as `city, 1, 2, 3`, names columns.
   if (kinds[0] === 'text' && areConsecutive(numbers) && !rows.some((row) => areConsecutive(numbersOf(row))))
     return true
   const hasDateAboveDates = kinds.some(
-    (kind, column) => ['year', 'date'].includes(kind) && below[column] === kind,
+    (kind, column) => ['year', 'date'].includes(kind) && columnKinds[column] === kind,
   )
   // Years and months of a header are in order, such as `2019, 2020`.
   if (hasDateAboveDates || (numbers.length > 1 && !areOrdered(numbers))) return false
   // Otherwise a header has names as cells, or cells above values of another kind.
   return (
     isLikelyHeader(first) ||
-    kinds.some((kind, column) => kindsBelow[kind].some((kindBelow) => kindBelow === below[column]))
+    kinds.some((kind, column) =>
+      kindsUnderHeader[kind].some((kindBelow) => kindBelow === columnKinds[column]),
+    )
   )
 }
 
@@ -101,11 +103,13 @@ export function secondLineOf(
   rows: readonly (readonly string[])[],
 ): 'joined' | 'labels' | null {
   if (first.length < 2 || second.length !== first.length) return null
-  const filled = second.flatMap((written, column) => {
-    const cell = written.trim()
-    const below = rows.map((row) => kindOf((row[column] ?? '').trim())).filter((kind) => kind !== 'empty')
-    const isAboveNumbers = below.filter((kind) => kind !== 'text').length > below.length / 2
-    const isName = kindOf(cell) === 'text' || (yearPattern.test(cell) && !below.includes('year'))
+  const filled = second.flatMap((rawCell, column) => {
+    const cell = rawCell.trim()
+    const kindsInColumn = rows
+      .map((row) => kindOf((row[column] ?? '').trim()))
+      .filter((kind) => kind !== 'empty')
+    const isAboveNumbers = kindsInColumn.filter((kind) => kind !== 'text').length > kindsInColumn.length / 2
+    const isName = kindOf(cell) === 'text' || (yearPattern.test(cell) && !kindsInColumn.includes('year'))
     return cell === ''
       ? []
       : [{ cell, isAboveNumbers, isName, isUnnamed: (first[column] ?? '').trim() === '' }]

@@ -83,21 +83,24 @@ interface Judgment {
  * Chooses the encoding under which words have letters of a language.
  * @param words bytes of words with bytes beyond ASCII
  */
-export function judgeLetters(usual: 'latin-1' | 'windows-1252', words: readonly Buffer[]): Judgment {
-  const usualFit = fitOf(usual, words)
-  if (usualFit >= fitMin) return { encoding: usual, question: null }
+export function judgeLetters(usualEncoding: 'latin-1' | 'windows-1252', words: readonly Buffer[]): Judgment {
+  const usualFit = fitOf(usualEncoding, words)
+  if (usualFit >= fitMin) return { encoding: usualEncoding, question: null }
   const fits = furtherEncodings
     .map((encoding) => ({ encoding, fit: fitOf(encoding, words) }))
     .filter(({ fit }) => fit >= usualFit + leadMin)
     .toSorted((a, b) => b.fit - a.fit)
-  const likely = fits.filter(({ fit }) => fit >= fitMin)
-  if (likely.length === 0 && usualFit >= doubtfulFit) return { encoding: usual, question: null }
-  const [best] = likely
-  const possible = [...(best === undefined ? fits : likely).map(({ encoding }) => encoding), usual]
-  const choices = possible.map((encoding) => `${encoding} (${examplesIn(encoding, words)})`)
+  const likelyFits = fits.filter(({ fit }) => fit >= fitMin)
+  if (likelyFits.length === 0 && usualFit >= doubtfulFit) return { encoding: usualEncoding, question: null }
+  const [best] = likelyFits
+  const possibleEncodings = [
+    ...(best === undefined ? fits : likelyFits).map(({ encoding }) => encoding),
+    usualEncoding,
+  ]
+  const choices = possibleEncodings.map((encoding) => `${encoding} (${examplesIn(encoding, words)})`)
   return {
-    encoding: best?.encoding ?? usual,
-    question: `say how the file reads right, and declare it as source.encoding: ${choices.join(', or ')}; it is read as ${best?.encoding ?? usual} until then; if none is right, save the file as UTF-8`,
+    encoding: best?.encoding ?? usualEncoding,
+    question: `say how the file reads right, and declare it as source.encoding: ${choices.join(', or ')}; it is read as ${best?.encoding ?? usualEncoding} until then; if none is right, save the file as UTF-8`,
   }
 }
 
@@ -111,22 +114,22 @@ function examplesIn(encoding: Encoding, words: readonly Buffer[]): string {
 function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
   const texts = words.map((word) => decodedText(word, encoding))
   const [letters, isOddBetween] = alphabets.get(encoding) ?? [[ideographs], besideAscii]
-  return Math.max(...letters.map((alphabet) => shareOf(texts, alphabet, isOddBetween)))
+  return Math.max(...letters.map((alphabet) => shareOfFittingLetters(texts, alphabet, isOddBetween)))
 }
 
 /** Share of letters that fit, with nothing odd around them. */
-function shareOf(texts: readonly string[], letters: RegExp, isOddBetween: OddBetween): number {
+function shareOfFittingLetters(texts: readonly string[], letters: RegExp, isOddBetween: OddBetween): number {
   let [good, bad] = [0, 0]
   for (const text of texts) {
-    const signs = Array.from(text)
-    for (const [index, sign] of signs.entries()) {
-      const [before = '', after = ''] = [signs[index - 1], signs[index + 1]]
-      const isOddSign =
-        (fractions.test(sign) && /\p{L}/u.test(before + after)) ||
-        (marksBehind.test(sign) && /\p{L}/u.test(after))
-      if (sign <= '\x7f' || (neutral.test(sign) && !isOddSign)) continue
-      const isCapitalWithin = /\p{Lu}/u.test(sign) && /\p{Ll}/u.test(before)
-      if (letters.test(sign.toLowerCase()) && !isCapitalWithin && !isOddBetween(before, after)) good += 1
+    const characters = Array.from(text)
+    for (const [index, character] of characters.entries()) {
+      const [before = '', after = ''] = [characters[index - 1], characters[index + 1]]
+      const isMisreadLetter =
+        (fractions.test(character) && /\p{L}/u.test(before + after)) ||
+        (marksBehind.test(character) && /\p{L}/u.test(after))
+      if (character <= '\x7f' || (neutral.test(character) && !isMisreadLetter)) continue
+      const isCapitalWithin = /\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)
+      if (letters.test(character.toLowerCase()) && !isCapitalWithin && !isOddBetween(before, after)) good += 1
       else bad += 1
     }
   }

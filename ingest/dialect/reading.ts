@@ -13,7 +13,7 @@ export interface SampleReading {
   readonly firstLine: readonly string[]
   readonly rows: number
   readonly rowsLikeHeader: number
-  readonly rowsOfSeveral: number
+  readonly rowsOfSeveralValues: number
   /** Lines of a footer, which have one value where rows have several. */
   readonly lastLines: number
 }
@@ -62,10 +62,10 @@ const lastLinesMax = 10
 export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleReading | null {
   const { marks } = way
   let first: readonly string[] | null = null
-  const totals = { rows: 0, rowsLikeHeader: 0, rowsOfSeveral: 0 }
-  let tail = { rows: 0, start: 0 }
+  const totals = { rows: 0, rowsLikeHeader: 0, rowsOfSeveralValues: 0 }
+  let singlesAtEnd = { rows: 0, start: 0 }
   const filter = new LineFilter(marks)
-  const end = walk(text, way, (start, bounds) => {
+  const end = visitRecords(text, way, (start, bounds) => {
     // In a file with one column, a blank line is a row with an empty value.
     if (bounds.end === start && first?.length !== 1) return
     if (first !== null && first.length > 1 && filter.kindOf(text, start, bounds.end) !== null) return
@@ -75,18 +75,22 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
     }
     totals.rows += 1
     if (bounds.values === first.length) totals.rowsLikeHeader += 1
-    if (bounds.values > 1) totals.rowsOfSeveral += 1
-    tail = bounds.values > 1 ? { rows: 0, start: 0 } : { rows: tail.rows + 1, start: tail.start || start }
+    if (bounds.values > 1) totals.rowsOfSeveralValues += 1
+    singlesAtEnd =
+      bounds.values > 1
+        ? { rows: 0, start: 0 }
+        : { rows: singlesAtEnd.rows + 1, start: singlesAtEnd.start || start }
   })
   // The compiler does not see assignments in callbacks.
   const firstLine = first as readonly string[] | null
   const isRead = end !== null && text.length - end <= (isComplete ? 0 : unreadShareMax * text.length)
   if (!isRead || firstLine === null) return null
-  const isTail = isComplete && firstLine.length > 1 && tail.rows > 0 && isSetOff(text, tail.start)
-  const last = isTail ? linesIn(text.subarray(tail.start)) : 0
-  return last === 0 || last > lastLinesMax
+  const endsWithNotes =
+    isComplete && firstLine.length > 1 && singlesAtEnd.rows > 0 && isSetOff(text, singlesAtEnd.start)
+  const noteLines = endsWithNotes ? linesIn(text.subarray(singlesAtEnd.start)) : 0
+  return noteLines === 0 || noteLines > lastLinesMax
     ? { firstLine, ...totals, lastLines: 0 }
-    : { firstLine, ...totals, rows: totals.rows - tail.rows, lastLines: last }
+    : { firstLine, ...totals, rows: totals.rows - singlesAtEnd.rows, lastLines: noteLines }
 }
 
 /** Footers follow a blank line, contain `: ` or are in parentheses; other lines may be truncated rows. */
@@ -105,27 +109,27 @@ function linesIn(text: Buffer): number {
 
 export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteSigns {
   const { marks } = way
-  let [enclosed, requiredQuotes] = [0, 0]
-  const cut = new Map(quotes.map((quote) => [quote, 0]))
-  walk(text, way, (start, { end }) => {
+  let [enclosedRecords, requiredQuotes] = [0, 0]
+  const cutRecords = new Map(quotes.map((quote) => [quote, 0]))
+  visitRecords(text, way, (start, { end }) => {
     const values = writtenValues(text.subarray(start, end), marks)
-    if (values.some(({ isEnclosed }) => isEnclosed)) enclosed += 1
+    if (values.some(({ isEnclosed }) => isEnclosed)) enclosedRecords += 1
     if (values.some(({ isNeeded }) => isNeeded)) requiredQuotes += 1
     for (const quote of quotes) {
       const code = quote.charCodeAt(0)
       const isCut = values.some(
         ({ isEnclosed, bytes }) => !isEnclosed && bytes[0] === code && occurrences(bytes, code) % 2 === 1,
       )
-      if (isCut) cut.set(quote, (cut.get(quote) ?? 0) + 1)
+      if (isCut) cutRecords.set(quote, (cutRecords.get(quote) ?? 0) + 1)
     }
   })
-  return { enclosed, requiredQuotes, cut }
+  return { enclosed: enclosedRecords, requiredQuotes, cut: cutRecords }
 }
 
 export function recordsOf(text: Buffer, way: Way): string[][] {
   const filter = new LineFilter(way.marks)
   const records: string[][] = []
-  walk(text, way, (start, { end }) => {
+  visitRecords(text, way, (start, { end }) => {
     if (filter.kindOf(text, start, end) === null)
       records.push(recordValues(text.subarray(start, end), way.marks))
   })
@@ -148,7 +152,7 @@ export function faultOf(
   return { line: occurrences(text.subarray(0, offset), LF) + bounds.breaks + 1, reason: bounds.fault }
 }
 
-function walk(
+function visitRecords(
   text: Buffer,
   { marks, skipLines, comment }: Way,
   onRecord: (start: number, bounds: RecordBounds) => void,
@@ -159,12 +163,12 @@ function walk(
     if (offset === 0) return null
   }
   const bounds = new RecordBounds(marks)
-  const mark = comment === null ? null : Buffer.from(comment)
+  const commentMark = comment === null ? null : Buffer.from(comment)
   while (offset < text.length) {
-    if (mark?.equals(text.subarray(offset, offset + mark.length)) === true) {
-      const feed = text.indexOf(LF, offset)
-      if (feed === -1) break
-      offset = feed + 1
+    if (commentMark?.equals(text.subarray(offset, offset + commentMark.length)) === true) {
+      const lineFeed = text.indexOf(LF, offset)
+      if (lineFeed === -1) break
+      offset = lineFeed + 1
       continue
     }
     if (!bounds.find(text, offset)) break
@@ -186,19 +190,19 @@ function writtenValues(record: Buffer, marks: Marks): WrittenValue[] {
   const values: WrittenValue[] = []
   for (let offset = 0; offset <= record.length; offset += 1) {
     const opening = openingQuote(record, offset, marks)
-    const from = offset
+    const start = offset
     const isEnclosed = opening !== -1
-    let isNeeded = false
+    let needsQuotes = false
     if (isEnclosed) {
       offset = opening + 1
       while (record[offset] !== quote || record[offset + 1] === quote) {
         const byte = record[offset]
-        isNeeded ||= byte === delimiter || byte === quote || byte === LF
+        needsQuotes ||= byte === delimiter || byte === quote || byte === LF
         offset += byte === quote ? 2 : 1
       }
       offset = skipBlanks(record, offset + 1, marks)
     } else while (offset < record.length && record[offset] !== delimiter) offset += 1
-    values.push({ bytes: record.subarray(from, offset), isEnclosed, isNeeded })
+    values.push({ bytes: record.subarray(start, offset), isEnclosed, isNeeded: needsQuotes })
   }
   return values
 }

@@ -24,9 +24,9 @@ function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimite
     .split(/\r?\n/)
     .filter((line) => line !== '')
   const sign = delimiter === '|' ? String.raw`\|` : delimiter
-  const enclosed = new RegExp(`(?:^|${sign})"(?:[^"]|"")*"(?:${sign}|$)`)
-  const enclosing = lines.filter((line) => enclosed.test(line))
-  if (fault === null || enclosing.length < lines.length / 2) return
+  const enclosedValue = new RegExp(`(?:^|${sign})"(?:[^"]|"")*"(?:${sign}|$)`)
+  const linesWithEnclosed = lines.filter((line) => enclosedValue.test(line))
+  if (fault === null || linesWithEnclosed.length < lines.length / 2) return
   throw new TableFailure(
     `line ${fault.line}: ${fault.reason}, although most values are quoted with ": fix the line, or declare quote: none if quotes are part of the values`,
   )
@@ -36,33 +36,33 @@ function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimite
  * Leaves out a header with fewer columns than nearly all rows, whose values probably contain the delimiter. A
  * person must name the columns before anything is published.
  */
-export function withoutLostHeader(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
+export function withoutShortHeader(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { quote, delimiter, comment, skipLines, firstLine, rows, share } = best
   if (share > 1 - consistentShare || firstLine.length < 2 || filledIn(firstLine) < firstLine.length)
     return best
   const marks = { delimiter: delimiter.charCodeAt(0), quote: quote?.charCodeAt(0) ?? -1 }
-  const below = readingOf(text, isComplete, { marks, skipLines: skipLines + 1, comment })
-  if (below === null || below.firstLine.length <= firstLine.length) return best
-  if (below.rowsLikeHeader < consistentShare * below.rows) return best
+  const readingBelow = readingOf(text, isComplete, { marks, skipLines: skipLines + 1, comment })
+  if (readingBelow === null || readingBelow.firstLine.length <= firstLine.length) return best
+  if (readingBelow.rowsLikeHeader < consistentShare * readingBelow.rows) return best
   const lines = text.toString('utf8').split(/\r?\n/)
   const rowLines = lines.slice(skipLines + 1).filter((line) => line !== '')
   // Empty cells at the end of every row are dropped.
   if (rowLines.every((line) => line.endsWith(delimiter))) return best
-  const escaped = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
+  const escapedLines = lines.slice(skipLines).filter((line) => line.includes(`\\${delimiter}`)).length
   const explanation =
-    escaped >= rows / 2
+    escapedLines >= rows / 2
       ? `a backslash before ${JSON.stringify(delimiter)} is not an escape in CSV (RFC 4180)`
       : /[“”„]/.test(lines[skipLines] ?? '')
         ? 'curly quotes (“ ”) enclose no values in CSV, so replace them by "'
         : `enclose values that contain ${JSON.stringify(delimiter)} in ${quote ?? '"'}`
-  const names = below.firstLine.map((_, column) => `column_${column + 1}`)
+  const names = readingBelow.firstLine.map((_, column) => `column_${column + 1}`)
   const refusal =
     `line ${skipLines + 1} is a header of ${firstLine.length} columns, and the rows below have ${names.length}: ${explanation}; ` +
     `fix the file, or declare source.skip_lines: ${skipLines + 1}, source.header: ${JSON.stringify(names)}, with names of your own`
   return {
     ...best,
-    ...below,
-    share: below.rowsLikeHeader / below.rows,
+    ...readingBelow,
+    share: readingBelow.rowsLikeHeader / readingBelow.rows,
     skipLines: skipLines + 1,
     hasHeader: false,
     refusal,
@@ -115,15 +115,16 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
       furtherLines.every((line) => line.split(separator).length === count)
     )
   }
-  const isAlternating = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
+  const isEverySecondCellEmpty = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
   // Blanks after a delimiter only pad the values.
-  const several = (header.match(/[|~#^@:;,\t<>§¬¦&=]{2,}/gu) ?? []).filter(
+  const sequences = (header.match(/[|~#^@:;,\t<>§¬¦&=]{2,}/gu) ?? []).filter(
     (sequence) => !/^.\t+$/.test(sequence),
   )
   const separator =
-    several.find(
-      (candidate) =>
-        isEverywhere(candidate) && (!/^(.)\1*$/.test(candidate) || isAlternating || firstLine.length === 1),
+    sequences.find(
+      (sequence) =>
+        isEverywhere(sequence) &&
+        (!/^(.)\1*$/.test(sequence) || isEverySecondCellEmpty || firstLine.length === 1),
     ) ?? (firstLine.length === 1 ? rareSeparators.find(isEverywhere) : undefined)
   if (separator !== undefined)
     throw new TableFailure(

@@ -17,7 +17,7 @@ import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 import { requireExpectations } from './expectations.ts'
 import { loadClickHouse } from '../publish/clickhouse.ts'
 import { writeChanges } from '../publish/changes.ts'
-import { label, nameSnapshot } from '../publish/label.ts'
+import { createManifest, nameSnapshot } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { readPreviousReport, writeReport, type IngestReport, type Learn, type Outcome } from './report.ts'
 import { sourceTotals, missingFiles, partitionsOf, warningsOf } from './source-totals.ts'
@@ -123,7 +123,7 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   const { reusable, intake, read, partitions } = castSource
   const folder = path.join(scratch, 'snapshot')
   await mkdir(folder)
-  const { conversion, drift: ofHeader } = intake.matched
+  const { conversion, drift: headerDrift } = intake.matched
   const parts = await makeParts(conversion, intake.staged, {
     ...job,
     folder,
@@ -134,7 +134,7 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   const lacking = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...castSource, ...parts, folder, ofHeader, lacking }
+  return { ...castSource, ...parts, folder, ofHeader: headerDrift, lacking }
 }
 
 async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
@@ -142,25 +142,28 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
   const { rows, profiles, ofHeader } = converted
   const read = sourceTotals(job, converted)
   const previousReport = before && (await readPreviousReport(store, table, before))
-  const schema = before && compareSchemas(before, { fields: storedFields(table), units: unitsOf(table) })
-  const breaking = schema === null ? [] : breakingPhrases(schema)
-  const unlikeSource = [
+  const schemaChange =
+    before && compareSchemas(before, { fields: storedFields(table), units: unitsOf(table) })
+  const breaking = schemaChange === null ? [] : breakingPhrases(schemaChange)
+  const sourceDifferences = [
     ...ofHeader,
     ...missingFiles(before, read),
     ...driftSince(previousReport, rows, profiles),
   ]
-  const differences = [...breaking, ...unlikeSource]
-  const empty = emptySourceProblem(table, read)
-  const drift = [...differences, ...empty]
+  const differences = [...breaking, ...sourceDifferences]
+  const emptyProblems = emptySourceProblem(table, read)
+  const drift = [...differences, ...emptyProblems]
   if (drift.length === 0 || acceptsDrift) return drift
   const reason =
     before === null || differences.length === 0
       ? ''
-      : unlikeSource.length === 0
+      : sourceDifferences.length === 0
         ? `programs that read the snapshot of ${before.import_date} may break: `
         : `the source differs too much from the snapshot of ${before.import_date}: `
   const emptyAdvice =
-    empty.length === 0 ? '' : 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
+    emptyProblems.length === 0
+      ? ''
+      : 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
   throw new TableFailure(
     `${reason}${drift.join('; ')}. Check it; ${emptyAdvice}` +
       `\`acervo ingest --accept-drift ${tableId(table)}\` publishes it anyway`,
@@ -240,7 +243,7 @@ async function publishAndReport(
     tools: { node: process.version, duckdb: duckdbVersion },
   }
   await writeReport(folder, report)
-  const manifest = await label(labelled, namedManifest, folder, files)
+  const manifest = await createManifest(labelled, namedManifest, folder, files)
   const existingKeys = new Map([...reusedByName].map(([file, { key }]) => [file, key]))
   const written = new Set(filesOf(manifest).map(({ file }) => file))
   // Removes reused files that are no longer needed.

@@ -64,19 +64,27 @@ export async function requireReferences(
   const partPaths = partFiles(table, snapshot, parts)
   const release = await store.pin(partPaths)
   let firstRow = 0
-  const placed = parts.map(({ rows }, index) => {
+  const placedParts = parts.map(({ rows }, index) => {
     firstRow += rows
     return { path: store.place(partPaths[index]?.key ?? ''), firstRow: firstRow - rows, rows }
   })
-  const files = [...[...referenced.files.values()].flat(), ...placed.map((part) => part.path)]
+  const files = [...[...referenced.files.values()].flat(), ...placedParts.map((part) => part.path)]
   const folders = new Set(files.map((file) => path.dirname(file)))
   const database = await Database.open({ ...limits, scratch, folders: [...folders] })
   const db = await database.connect()
   try {
     const expectations = table.expectations.filter(({ kind }) => kind === 'references')
     const fields = table.fields.map((field) => ({ field, column: null }))
-    const only = { ...table, expectations }
-    const conversion = { db, table: only, fields, columns: 0, weights: [], scratch, parts: placed }
+    const tableWithReferences = { ...table, expectations }
+    const conversion = {
+      db,
+      table: tableWithReferences,
+      fields,
+      columns: 0,
+      weights: [],
+      scratch,
+      parts: placedParts,
+    }
     const broken = await brokenRules(conversion, filesIn(referenced.files))
     if (broken.length === 0) return
     const faults = broken.map(({ rule: { names, reason }, count }) => {

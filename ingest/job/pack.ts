@@ -22,11 +22,11 @@ export async function pack(
   { table, store, progress }: Job,
   { intake, folder, plan, read, reusable }: ProvedParts,
 ): Promise<PackedDownload> {
-  const file = reusable === null ? '' : store.place(previousDownload(table, reusable).key)
+  const previousFile = reusable === null ? '' : store.place(previousDownload(table, reusable).key)
   const pieces = plan.parts.map((part): DuePart | PreviousSection => {
     if (!isReused(part)) return part
     const { section, sectionAt: start } = part.reused
-    return { file, start, section }
+    return { file: previousFile, start, section }
   })
   const sections = await writeDownload(
     intake.matched.conversion,

@@ -6,7 +6,11 @@ import type { Partition } from '../../core/warehouse/manifest.ts'
 import { FileUnavailable } from '../../core/warehouse/stores/store.ts'
 import { Intake } from '../convert/cast/intake.ts'
 import { partitionsIn, type SortedPartition } from '../convert/parts/partitions.ts'
-import { pinnedFiles, without, type Reusable } from '../convert/parts/reused-partitions.ts'
+import {
+  pinnedFiles,
+  without as withoutPartitions,
+  type Reusable,
+} from '../convert/parts/reused-partitions.ts'
 import { detailedRejectsMax, TableFailure, type Reject } from '../base/rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { readSource, type ReadSource } from '../source/read.ts'
@@ -50,11 +54,12 @@ export async function readAndCast(
     const folder = path.join(scratch, `read-${round}`)
     await mkdir(folder)
     const missingFields = reusable?.partitions.map(({ partition }) => partition.lacks) ?? []
-    const hasElsewhere = (name: string): boolean => missingFields.some((lacks) => !lacks.includes(name))
-    const intake = new Intake({ table, db, scratch, acceptsDrift, hasElsewhere })
+    const isInReusedPartition = (name: string): boolean =>
+      missingFields.some((lacks) => !lacks.includes(name))
+    const intake = new Intake({ table, db, scratch, acceptsDrift, hasElsewhere: isInReusedPartition })
     const taker = { folder, bytes: job.batchBytes, take: (batch: Batch) => intake.convert(batch) }
-    const places = reusable === null ? [...files.keys()] : reusable.filesToRead
-    const filesToRead = places.flatMap((place) => files[place] ?? [])
+    const indexesToRead = reusable === null ? [...files.keys()] : reusable.filesToRead
+    const filesToRead = indexesToRead.flatMap((place) => files[place] ?? [])
     const read = await steps.time(
       'reading',
       () => readSource(filesToRead, { table, progress, limits, taker }),
@@ -72,11 +77,11 @@ export async function readAndCast(
       }
     const partitions = await partitionsIn(intake.matched.conversion, staged, read)
     if (reusable === null) return { reusable, intake, read, rejects, partitions }
-    const values = new Set(partitions.map(({ value }) => value))
-    const isMet = reusable.partitions.some(({ partition }) => values.has(partition.value))
+    const valuesRead = new Set(partitions.map(({ value }) => value))
+    const hasRowsOfReused = reusable.partitions.some(({ partition }) => valuesRead.has(partition.value))
     const hasSameHeader = table.source.unionByName || headerOf(read) === reusable.before.header
-    if (hasSameHeader && !isMet) return { reusable, intake, read, rejects, partitions }
-    reusable = hasSameHeader ? without(reusable, values, files.length) : null
+    if (hasSameHeader && !hasRowsOfReused) return { reusable, intake, read, rejects, partitions }
+    reusable = hasSameHeader ? withoutPartitions(reusable, valuesRead, files.length) : null
     await rm(folder, { recursive: true })
   }
 }
@@ -102,12 +107,13 @@ async function requireFewRejects(
   if (badRows === 0 && read.counts.rejectedRows === 0) return []
   const { table } = job
   const locate = await locateRecords(job, files, new Set(values.map(({ record }) => record)))
-  const bad = values.map(({ record, field, text, reason }): Reject => {
+  const badRejects = values.map(({ record, field, text, reason }): Reject => {
     return { ...locate(record), field, text: hidesRows(table) ? null : text, reason }
   })
-  const rejects = [...read.rejects, ...bad].slice(0, detailedRejectsMax)
-  const before = reusable?.partitions.reduce((sum, { partition }) => sum + rejectedRowsIn(partition), 0) ?? 0
-  const rows = badRows + read.counts.rejectedRows + before
+  const rejects = [...read.rejects, ...badRejects].slice(0, detailedRejectsMax)
+  const reusedRejectedRows =
+    reusable?.partitions.reduce((sum, { partition }) => sum + rejectedRowsIn(partition), 0) ?? 0
+  const rows = badRows + read.counts.rejectedRows + reusedRejectedRows
   if (rows <= table.rejectsMax) return rejects
   const allowed = table.rejectsMax === 0 ? '' : `, and max_rejects allows only ${table.rejectsMax}`
   const phrase = rows === 1 ? 'a row does' : `${rows.toLocaleString('en')} rows do`

@@ -42,10 +42,10 @@ export function partitionsOf(
 ): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
   const places = reusable === null ? [...files.keys()] : reusable.filesToRead
-  let first = 0
+  let firstMember = 0
   const lackingIn = read.fileCounts.map(({ members }) => {
-    const fileHeaders = read.headers.slice(first, first + members)
-    first += members
+    const fileHeaders = read.headers.slice(firstMember, firstMember + members)
+    firstMember += members
     return fileHeaders.map(({ header, constants }) => intake.lackingIn(header, constants))
   })
   const partitions = plan.partitions.map((partition): Partition => {
@@ -72,7 +72,10 @@ export function partitionsOf(
   }
 }
 
-export function warningsOf({ table, files }: Job, { unended, endless, lineNotes }: ReadSource): string[] {
+export function warningsOf(
+  { table, files }: Job,
+  { filesWithoutLastLineFeed: unended, filesWithoutStop: endless, lineNotes }: ReadSource,
+): string[] {
   // Compressed files and files with checksums can be verified without a length.
   const unmeasured = files.filter(
     ({ name, isUnmeasured }) =>

@@ -74,40 +74,42 @@ export async function writeChanges(
   const fields = before === null ? [] : comparedFields(table, before)
   if (before === null || fields.length === 0) return null
   const retained = await snapshotsIn(store, table)
-  const starts = (before.changes ?? [])
+  const earlierChanges = (before.changes ?? [])
     .filter(({ since }) => retained.includes(since))
     .slice(0, startsMax - 1)
-  const home = layout.snapshot(table, before.snapshot)
-  const inHome = (file: string): string => path.join(store.place(home), file)
+  const previousFolder = layout.snapshot(table, before.snapshot)
+  const inPreviousFolder = (file: string): string => path.join(store.place(previousFolder), file)
   // Equal parts have equal rows.
   const unchanged = new Set([...reused.values()].map(({ key }) => key))
-  const added = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
-  const removed = before.parts.filter(({ file }) => !unchanged.has(`${home}/${file}`))
+  const addedFiles = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
+  const removedParts = before.parts.filter(({ file }) => !unchanged.has(`${previousFolder}/${file}`))
   const comparedFiles = [
-    ...removed,
-    ...before.files.filter(({ file }) => starts.some((start) => start.file === file)),
+    ...removedParts,
+    ...before.files.filter(({ file }) => earlierChanges.some((earlierChange) => earlierChange.file === file)),
   ]
-  const release = await store.pin(comparedFiles.map((file) => ({ ...file, key: `${home}/${file.file}` })))
+  const release = await store.pin(
+    comparedFiles.map((file) => ({ ...file, key: `${previousFolder}/${file.file}` })),
+  )
   try {
-    const step = await compare(conversion, folder, {
+    const latestChanges = await writeDifference(conversion, folder, {
       since: before.snapshot,
       file: fileNames.changes(null),
       fields,
-      later: partsSide(added),
-      earlier: partsSide(removed.map(({ file }) => inHome(file))),
+      later: partsSide(addedFiles),
+      earlier: partsSide(removedParts.map(({ file }) => inPreviousFolder(file))),
     })
-    const written = [step]
-    for (const start of starts) {
+    const written = [latestChanges]
+    for (const start of earlierChanges) {
       const common = fields.filter(({ name }) => start.fields.includes(name))
       if (common.length === 0) continue
-      const steps = [
-        { ...start, file: inHome(start.file) },
-        { ...step, file: path.join(folder, step.file) },
+      const bothSteps = [
+        { ...start, file: inPreviousFolder(start.file) },
+        { ...latestChanges, file: path.join(folder, latestChanges.file) },
       ]
       const { since } = start
-      const sides = { later: stepsSide(steps, 'new'), earlier: stepsSide(steps, 'old') }
+      const sides = { later: stepsSide(bothSteps, 'new'), earlier: stepsSide(bothSteps, 'old') }
       const comparison = { since, file: fileNames.changes(since), fields: common, ...sides }
-      const changes = await compare(conversion, folder, comparison)
+      const changes = await writeDifference(conversion, folder, comparison)
       // Reading all rows is cheaper than so many changes.
       if (changes.added + changes.removed + changes.changed <= options.rows) written.push(changes)
       else await rm(path.join(folder, changes.file))
@@ -172,11 +174,11 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
   for (const { since, ...changesFile } of changes) {
     const before = await manifestOf(store, name, since).catch(() => null)
     if (before === null) continue
-    const [home, homeBefore] = [layout.snapshot(name, manifest.snapshot), layout.snapshot(name, since)]
+    const [folder, folderBefore] = [layout.snapshot(name, manifest.snapshot), layout.snapshot(name, since)]
     const rowFiles = files.filter(({ file }) => file === changesFile.file)
     const pinned = [
-      ...[...manifest.parts, ...rowFiles].map((file) => ({ ...file, key: `${home}/${file.file}` })),
-      ...before.parts.map((file) => ({ ...file, key: `${homeBefore}/${file.file}` })),
+      ...[...manifest.parts, ...rowFiles].map((file) => ({ ...file, key: `${folder}/${file.file}` })),
+      ...before.parts.map((file) => ({ ...file, key: `${folderBefore}/${file.file}` })),
     ]
     // The warehouse may be read-only.
     const scratch = await mkdtemp(path.join(os.tmpdir(), 'acervo-verify-'))
@@ -196,10 +198,10 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
         partsSide(parts.map(({ file }) => path.join(store.place(folder), file)))
       const sides = {
         fields: fields.filter((field) => changesFile.fields.includes(field.name)),
-        later: sideOf(home, manifest.parts),
-        earlier: sideOf(homeBefore, before.parts),
+        later: sideOf(folder, manifest.parts),
+        earlier: sideOf(folderBefore, before.parts),
       }
-      const file = path.join(store.place(home), changesFile.file)
+      const file = path.join(store.place(folder), changesFile.file)
       await requireBalance(db, sides, { ...changesFile, file })
     } finally {
       db?.close()
@@ -210,7 +212,11 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
   }
 }
 
-async function compare(conversion: Conversion, folder: string, comparison: Comparison): Promise<Changes> {
+async function writeDifference(
+  conversion: Conversion,
+  folder: string,
+  comparison: Comparison,
+): Promise<Changes> {
   const { db, table } = conversion
   const { since, file, fields, later, earlier } = comparison
   const names = fields.map(({ name }) => name)
@@ -227,13 +233,13 @@ async function compare(conversion: Conversion, folder: string, comparison: Compa
   await db.rows(`create or replace temp table later_rows as ${surplus(later, '')}`)
   await db.rows(`create or replace temp table earlier_rows as ${surplus(earlier, '-')}`)
   const key = await matchingKey(db, table.key, names)
-  const form = { fields: names, key }
+  const fieldsAndKey = { fields: names, key }
   await db.rows(`copy (${changedRowsSql(conversion, fields, key)})
     to ${quotedText(path.join(folder, file))} ${partFormat(conversion, rowGroupRows)}`)
   for (const name of ['difference', 'later_rows', 'earlier_rows']) await db.rows(`drop table ${name}`)
-  const written = { ...form, file: path.join(folder, file) }
+  const written = { ...fieldsAndKey, file: path.join(folder, file) }
   await requireBalance(db, comparison, written)
-  return { since, file, ...(await countsOf(db, written)), ...form }
+  return { since, file, ...(await countsOf(db, written)), ...fieldsAndKey }
 }
 
 /** Returns the key if it is unique on both sides; else null, and rows are compared as a whole. */
@@ -260,18 +266,19 @@ function changedRowsSql(
   const { kindColumn, changedColumn, old } = changeColumns(names)
   const column = (name: string): string => `c${names.indexOf(name)}`
   const orders = orderTerms({ ...table, order: table.order.filter(({ field }) => names.includes(field)) })
-  const ties = (key ?? names).map(quotedName)
+  const tieBreakers = (key ?? names).map(quotedName)
   if (key === null) {
     const columns = names.map((name) => `${column(name)} as ${quotedName(name)}`).join(', ')
     return `select * from (
       select 'added' as ${quotedName(kindColumn)}, ${columns} from later_rows
-      union all select 'removed', ${columns} from earlier_rows) order by ${[...orders, ...ties].join(', ')}`
+      union all select 'removed', ${columns} from earlier_rows) order by ${[...orders, ...tieBreakers].join(', ')}`
   }
-  const isBoth = 'later.has_row and earlier.has_row'
-  const furtherFields = fieldsWithOld({ fields: names, key })
-  const isChanged = (name: string): string => `later.${column(name)} is distinct from earlier.${column(name)}`
-  const changedNames = furtherFields.map(
-    (name) => `case when ${isChanged(name)} then ${quotedText(name)} end`,
+  const bothSql = 'later.has_row and earlier.has_row'
+  const fieldsWithOldValues = fieldsWithOld({ fields: names, key })
+  const changedSql = (name: string): string =>
+    `later.${column(name)} is distinct from earlier.${column(name)}`
+  const changedNames = fieldsWithOldValues.map(
+    (name) => `case when ${changedSql(name)} then ${quotedText(name)} end`,
   )
   const columns = [
     `case when earlier.has_row is null then 'added' when later.has_row is null then 'removed' else 'changed' end as ${quotedName(kindColumn)}`,
@@ -279,16 +286,16 @@ function changedRowsSql(
       (name) =>
         `case when later.has_row then later.${column(name)} else earlier.${column(name)} end as ${quotedName(name)}`,
     ),
-    `case when ${isBoth} then to_json(list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null))::varchar end as ${quotedName(changedColumn)}`,
-    ...furtherFields.map(
+    `case when ${bothSql} then to_json(list_filter([${changedNames.join(', ')}]::varchar[], lambda name: name is not null))::varchar end as ${quotedName(changedColumn)}`,
+    ...fieldsWithOldValues.map(
       (name) =>
-        `case when ${isBoth} and ${isChanged(name)} then earlier.${column(name)} end as ${quotedName(old(name))}`,
+        `case when ${bothSql} and ${changedSql(name)} then earlier.${column(name)} end as ${quotedName(old(name))}`,
     ),
   ]
   const keys = key.map((name) => `later.${column(name)} = earlier.${column(name)}`)
   return `select * from (select ${columns.join(', ')} from (select *, true as has_row from later_rows) as later
     full join (select *, true as has_row from earlier_rows) as earlier on ${keys.join(' and ')})
-    order by ${[...orders, ...ties].join(', ')}`
+    order by ${[...orders, ...tieBreakers].join(', ')}`
 }
 
 async function requireBalance(
@@ -299,7 +306,7 @@ async function requireBalance(
   const columns = columnsOf(fields)
   const sumsOf = (side: Side): string =>
     `select count(*) as rows, coalesce(sum(hash(${columns.join(', ')})), 0) as hashes from (${side(fields)})`
-  const difference = async (left: Side, right: Side): Promise<unknown> => {
+  const differenceOf = async (left: Side, right: Side): Promise<unknown> => {
     const [row = []] =
       await db.rows(`select (one.rows - other.rows)::varchar, (one.hashes - other.hashes)::varchar
       from (${sumsOf(left)}) as one, (${sumsOf(right)}) as other`)
@@ -307,8 +314,8 @@ async function requireBalance(
   }
   requireSame(
     'changes',
-    await difference(later, earlier),
-    await difference(stepsSide([written], 'new'), stepsSide([written], 'old')),
+    await differenceOf(later, earlier),
+    await differenceOf(stepsSide([written], 'new'), stepsSide([written], 'old')),
   )
 }
 

@@ -74,17 +74,18 @@ async function verifyLoadedRows(
   const from = `(select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')} from ${sortedSql(conversion)})`
   const typed = columns.map((column) => `typeof(any_value(${column.name}))`)
   const [types = []] = await db.rows(`select ${typed.join(', ')} from ${from}`)
-  const facts = columns.map(({ name: column }, place) => {
+  const aggregates = columns.map(({ name: column }, place) => {
     const type = String(types[place])
-    const ends = (text: (value: string) => string): string[] => [`min(${column})`, `max(${column})`].map(text)
+    const boundsOf = (text: (value: string) => string): string[] =>
+      [`min(${column})`, `max(${column})`].map(text)
     if (type === 'VARCHAR')
       return {
         ours: [`count(${column})`, `coalesce(sum(strlen(${column})), 0)`],
         theirs: [`count(${column})`, `ifNull(sum(length(${column})), 0)`],
       }
     const [duckdbEnds, clickHouseEnds] = [
-      ends((end) => `coalesce(${end}::varchar, '')`),
-      ends((end) => `ifNull(toString(${end}), '')`),
+      boundsOf((end) => `coalesce(${end}::varchar, '')`),
+      boundsOf((end) => `ifNull(toString(${end}), '')`),
     ]
     if (type.startsWith('DECIMAL'))
       return { ours: [`count(${column})`, ...duckdbEnds], theirs: [`count(${column})`, ...clickHouseEnds] }
@@ -94,10 +95,10 @@ async function verifyLoadedRows(
       theirs: [`count(${column})`, ...clickHouseEnds, `ifNull(sum(toInt128(${column})), 0)`],
     }
   })
-  const duckdbChecksums = facts.map((fact) =>
+  const duckdbChecksums = aggregates.map((fact) =>
     concatSql(fact.ours, 'concat_ws', (column) => `(${column})::varchar`),
   )
-  const clickHouseChecksums = facts.map((fact) =>
+  const clickHouseChecksums = aggregates.map((fact) =>
     concatSql(fact.theirs, 'concatWithSeparator', (column) => `toString(${column})`),
   )
   const [expectedRow = []] = await db.rows(`select ${duckdbChecksums.join(', ')} from ${from}`)

@@ -3,7 +3,7 @@ import { removeQuarantined, quarantinedAt, publishedBefore } from '../../core/wa
 import { removeSnapshot, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { layout, timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
-import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import { removableSnapshots, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readRollbacks } from '../../core/warehouse/state-files.ts'
 
@@ -33,10 +33,10 @@ export async function removeGarbage(
   )
   // Some stores may have incomplete snapshots of killed jobs, without a manifest.
   for (const id of ids) {
-    const isBegun = id !== current.snapshot && !orphans.includes(id)
-    if (isBegun && (await store.stat(layout.manifest(table, id))) === null) orphans.push(id)
+    const mayBeIncomplete = id !== current.snapshot && !orphans.includes(id)
+    if (mayBeIncomplete && (await store.stat(layout.manifest(table, id))) === null) orphans.push(id)
   }
   const remainingIds = ids.filter((id) => !orphans.includes(id))
-  const expired = removable(remainingIds, current, now, { count, graceMs: graceMs + readersMs })
+  const expired = removableSnapshots(remainingIds, current, now, { count, graceMs: graceMs + readersMs })
   for (const id of [...orphans, ...expired]) await removeSnapshot(store, table, id)
 }

@@ -107,14 +107,14 @@ export async function nameSnapshot(
   return { snapshot: `${time}Z-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`, parts }
 }
 
-export async function label(
-  labelled: Labelled,
+export async function createManifest(
+  content: Labelled,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
   serverFiles: ServerFiles,
 ): Promise<Manifest> {
-  const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = labelled
-  const { reusedFiles, partitions, header, isLoaded, download, changes } = labelled
+  const { dataset, table, sources, rows, textBytes, definition, importDate, before, previous } = content
+  const { reusedFiles, partitions, header, isLoaded, download, changes } = content
   const report = await sumsOf(path.join(folder, fileNames.report))
   const indexes: Index[] = []
   for (const index of serverFiles.indexes) {

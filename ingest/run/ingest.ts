@@ -16,7 +16,7 @@ import { withTableLock } from '../publish/lock.ts'
 import { inScratch, sweepScratch } from '../publish/scratch.ts'
 import { asFailure, TableFailure } from '../base/rejects.ts'
 import { failureReport, type Outcome } from '../job/report.ts'
-import { decide, type PublishedState } from './decide.ts'
+import { decide as ingestIfChanged, type PublishedState } from './decide.ts'
 import { definitionFor, requireEngine } from './open-job.ts'
 import type { IngestOptions } from './options.ts'
 
@@ -114,7 +114,7 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   if (onlyUnpublished && !isDamaged && manifest?.definition === definitionFor(table, options))
     return { status: 'kept', table }
   return inScratch(store, (scratch) =>
-    decide(table, published, {
+    ingestIfChanged(table, published, {
       ...options,
       publish: true,
       scratch,

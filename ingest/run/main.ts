@@ -111,13 +111,13 @@ function conclude(
   { isNamed, hasSamples }: { readonly isNamed: boolean; readonly hasSamples: boolean },
   log: (line: string) => void,
 ): number {
-  const having = (status: Outcome['status']): string[] =>
+  const tablesWith = (status: Outcome['status']): string[] =>
     outcomes.filter((outcome) => outcome.status === status).map((outcome) => tableId(outcome.table))
   const [keptTables, skipped, failed, held] = [
-    having('kept'),
-    having('skipped'),
-    having('failed'),
-    having('held'),
+    tablesWith('kept'),
+    tablesWith('skipped'),
+    tablesWith('failed'),
+    tablesWith('held'),
   ]
   if (keptTables.length > 0)
     log(
@@ -125,15 +125,15 @@ function conclude(
     )
   if (skipped.length > 0) log(`no source in ${sources} for ${skipped.join(', ')}`)
   const news = (['published', 'unchanged', 'failed'] as const).map(
-    (status) => `${having(status).length} ${status}`,
+    (status) => `${tablesWith(status).length} ${status}`,
   )
   if (held.length > 0) news.push(`${held.length} held back`)
   log(news.join(', '))
   if (failed.length > 0) return 1
-  const nothing = skipped.length > 0 && (isNamed || skipped.length === outcomes.length)
-  if (nothing)
+  const isNothingToIngest = skipped.length > 0 && (isNamed || skipped.length === outcomes.length)
+  if (isNothingToIngest)
     console.error(
       `there is nothing to ingest: put sources into ${sources}${hasSamples ? ', set SOURCES, or copy samples with `acervo sample`' : ', or set SOURCES'}`,
     )
-  return nothing ? 1 : 0
+  return isNothingToIngest ? 1 : 0
 }

@@ -29,7 +29,7 @@ export async function sampledTables(tables: readonly Table[]): Promise<Table[]> 
  * @throws StartError before anything is written, if a table has another source
  */
 export async function copySamples(folder: string, tables: readonly Table[]): Promise<void> {
-  for (const table of tables) await requireNoOther(folder, table)
+  for (const table of tables) await requireNoOtherSource(folder, table)
   for (const table of tables) {
     const target = path.join(folder, sampleName(table))
     const draft = target.replace(/\.csv$/, '.draft')
@@ -42,7 +42,7 @@ function sampleName(table: Table): string {
   return `${tableId(table)}.csv`
 }
 
-async function requireNoOther(folder: string, table: Table): Promise<void> {
+async function requireNoOtherSource(folder: string, table: Table): Promise<void> {
   const target = path.join(folder, sampleName(table))
   const sample = await readFile(path.join(samples, sampleName(table)))
   try {

@@ -33,7 +33,7 @@ export class RecordBounds {
   /** Returns whether a record at `start` ends in these bytes; if not, it is faulty or incomplete. */
   find(data: Uint8Array, start: number): boolean {
     const { delimiter, quote } = this.#marks
-    const special = this.#special
+    const specialBytes = this.#special
     const lengths = this.lengths
     const size = data.length
     let [offset, values] = [start, 0]
@@ -43,10 +43,10 @@ export class RecordBounds {
       let from = offset
       let doubled = 0
       let length = 0
-      while (offset < size && special[data[offset] as number] === 0) offset += 1
+      while (offset < size && specialBytes[data[offset] as number] === 0) offset += 1
       if (offset < size && data[offset] === quote) {
         if (offset > from) {
-          if (openingQuote(data, from, this.#marks) !== offset) return this.#isFault(reasons.quoteInside)
+          if (openingQuote(data, from, this.#marks) !== offset) return this.#failWith(reasons.quoteInside)
           this.hasLooseQuotes = true
         }
         from = offset + 1
@@ -64,16 +64,16 @@ export class RecordBounds {
       }
       if (values < lengths.length) lengths[values] = length
       values += 1
-      const stop = data[offset] as number
+      const terminator = data[offset] as number
       offset += 1
-      if (stop === delimiter) continue
+      if (terminator === delimiter) continue
       this.end = offset - 1
       this.values = values
-      if (stop === CR) {
+      if (terminator === CR) {
         if (offset >= size) return false
-        if (data[offset] !== LF) return this.#isFault(reasons.loneReturn)
+        if (data[offset] !== LF) return this.#failWith(reasons.loneReturn)
         offset += 1
-      } else if (stop !== LF) return this.#isFault(reasons.afterQuote)
+      } else if (terminator !== LF) return this.#failWith(reasons.afterQuote)
       this.next = offset
       return true
     }
@@ -95,7 +95,7 @@ export class RecordBounds {
     return offset
   }
 
-  #isFault(reason: string): false {
+  #failWith(reason: string): false {
     this.fault = reason
     return false
   }

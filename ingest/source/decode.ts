@@ -16,7 +16,7 @@ interface Decoder {
 }
 
 /** Never occurs in UTF-8. Replaces an invalid code unit, whose value follows as four hexadecimal digits. */
-export const badMark = 0xff
+export const invalidByteMark = 0xff
 
 export function decodedText(bytes: Buffer, encoding: Encoding): string {
   return iconv.decode(bytes, encoding)
@@ -58,7 +58,7 @@ function bytesOf(text: string, invalid: RegExp, unitAt: (index: number) => numbe
   let from = 0
   for (const { index } of text.matchAll(invalid)) {
     const digits = unitAt(index).toString(16).padStart(4, '0')
-    pieces.push(Buffer.from(text.slice(from, index)), Buffer.from([badMark]), Buffer.from(digits))
+    pieces.push(Buffer.from(text.slice(from, index)), Buffer.from([invalidByteMark]), Buffer.from(digits))
     from = index + 1
   }
   return Buffer.concat([...pieces, Buffer.from(text.slice(from))])

@@ -112,7 +112,7 @@ async function matchingIn(
   sources: string,
   folder: string,
   segment: string,
-  isFile: boolean,
+  isLastSegment: boolean,
   name?: string,
 ): Promise<string[]> {
   if (!segment.includes('*')) return [path.posix.join(folder, segment)]
@@ -120,7 +120,10 @@ async function matchingIn(
   if (place === null) return []
   const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
   return entries
-    .filter((entry) => (isFile ? !entry.isDirectory() : !entry.isFile()) && fileWildcard(segment)(entry.name))
+    .filter(
+      (entry) =>
+        (isLastSegment ? !entry.isDirectory() : !entry.isFile()) && fileWildcard(segment)(entry.name),
+    )
     .map((entry) => path.posix.join(folder, entry.name))
 }
 

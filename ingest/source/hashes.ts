@@ -13,7 +13,7 @@ const settledMsDefault = 2500
 const believedMsDefault = 86_400_000
 const hashedMax = 2
 
-interface Belief {
+interface HashTrust {
   readonly now: Date
   /** See `IngestOptions`. */
   readonly settledMs?: number | undefined
@@ -46,7 +46,7 @@ export class SourceHashes {
   static async of(
     obtained: readonly ObtainedFile[],
     recorded: RecordedHashes,
-    { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: Belief,
+    { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: HashTrust,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
     // Files from the web are stored only for this ingest, so their times say nothing.

@@ -41,25 +41,25 @@ export interface UnpackLimits {
 
 /** CSV shrinks to a hundredth at best; beyond this ratio, a file is probably made to fill the disk. */
 const ratioMax = 500
-const freely = 64 * 1024 * 1024
+const uncheckedBytes = 64 * 1024 * 1024
 
 /**
  * Checks sizes after each chunk.
  * @throws TableFailure if a text is too large, absolutely or relative to its compressed size
  */
-export function unpackBounds(
+export function unpackCheck(
   file: PackedFile,
   { unpackedBytesMax }: UnpackLimits,
-): (text: number, packed: number) => void {
-  let unpacked = 0
+): (textBytes: number, packedSoFar: number) => void {
+  let unpackedSoFar = 0
   return (text, packed) => {
-    unpacked += text
-    if (unpacked > freely && unpacked > packed * ratioMax) {
+    unpackedSoFar += text
+    if (unpackedSoFar > uncheckedBytes && unpackedSoFar > packed * ratioMax) {
       throw new TableFailure(
         `${file.name} unpacks to more than ${ratioMax} times its size, perhaps a zip bomb: if that is intended, unpack it yourself`,
       )
     }
-    if (unpacked > unpackedBytesMax) {
+    if (unpackedSoFar > unpackedBytesMax) {
       throw new TableFailure(
         `${file.name} unpacks to more than ${unpackedBytesMax / 1e9} GB: if that is intended, raise UNPACKED_GB`,
       )

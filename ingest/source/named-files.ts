@@ -32,7 +32,7 @@ export async function namedFiles(
   if (names.length === 1 && names[0] === '-') return { files: [await standardInput(scratch)], source: {} }
   const files: PlacedFile[] = []
   for (const name of names) {
-    if (isWeb(name)) files.push(await fetched(new URL(name), scratch, settings, progress))
+    if (isWeb(name)) files.push(await fetchNamed(new URL(name), scratch, settings, progress))
     else if (name.includes('*')) {
       const folder = folderOf(name)
       const matches = await matchingFiles(folder, path.relative(folder, path.resolve(name)), folder)
@@ -81,14 +81,14 @@ export async function statReadable(file: string): Promise<Stats> {
   return facts
 }
 
-async function fetched(
+async function fetchNamed(
   address: URL,
   folder: string,
   { unpackedBytesMax }: Settings,
   progress: Progress,
 ): Promise<PlacedFile> {
   progress.step('fetching')
-  const fetchedFile = await fetchFile(address, {
+  const result = await fetchFile(address, {
     folder,
     validators: null,
     bytesMax: unpackedBytesMax,
@@ -96,8 +96,8 @@ async function fetched(
     retryMs: 1000,
     silenceMs: 60_000,
   })
-  if (fetchedFile.status !== 'fetched') throw new StartError(`${address.href} does not exist`)
-  return { ...fetchedFile.file, place: pathIn(address), constants: new Map() }
+  if (result.status !== 'fetched') throw new StartError(`${address.href} does not exist`)
+  return { ...result.file, place: pathIn(address), constants: new Map() }
 }
 
 /** Stores standard input, which is read more than once; detects compression by its first bytes. */

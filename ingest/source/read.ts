@@ -47,8 +47,8 @@ export interface ReadSource {
   readonly lineNotes: readonly ({ readonly file: string } & CsvScanner['lineNotes'][number])[]
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
   readonly lastLines: readonly LastLine[]
-  readonly endless: readonly string[]
-  readonly unended: readonly string[]
+  readonly filesWithoutStop: readonly string[]
+  readonly filesWithoutLastLineFeed: readonly string[]
   /** Position of each record in `ReadOptions.locate`. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
@@ -156,14 +156,14 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
   } finally {
     await writer?.close()
   }
-  return joined(scans, files, fileCounts, table)
+  return joinScans(scans, files, fileCounts, table)
 }
 
 function constantsOf({ source }: Table, { place, constants }: PlacedFile, member: Member): Constants {
-  return new Map([...source.constants, ...constants, ...namedBy(source.fromName, place, member)])
+  return new Map([...source.constants, ...constants, ...constantsInPath(source.fromName, place, member)])
 }
 
-function namedBy(pattern: string | null, place: string, { name, inner }: Member): Constants {
+function constantsInPath(pattern: string | null, place: string, { name, inner }: Member): Constants {
   if (pattern === null) return new Map()
   const fullPath = inner === null ? place : `${place}/${inner}`
   // The pattern may omit the extension of a compression: t.csv.gz also matches as t.csv.
@@ -304,13 +304,13 @@ function countsOf(scans: readonly Scan[]): SourceCounts {
 }
 
 /** Joins the results of several files. */
-function joined(
+function joinScans(
   scans: readonly Scan[],
   files: readonly ReadFile[],
   fileCounts: readonly SourceCounts[],
   table: Table,
 ): ReadSource {
-  const isHidden = hidesRows(table)
+  const hidesText = hidesRows(table)
   const lines = new Map<number, { file: string; line: number }>()
   for (const { scanner, before, file } of scans) {
     for (const [record, line] of scanner.lines) lines.set(record + before, { file, line })
@@ -328,13 +328,15 @@ function joined(
     lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer, counts } }) => {
       const countPrefix = counts.last > 1 ? `${counts.last.toLocaleString('en')} lines from: ` : ''
       const texts = [...(isEnded ? [`${countPrefix}${footer}`] : []), ...last.lines]
-      return texts.map((text) => ({ file, text: isHidden ? null : text }))
+      return texts.map((text) => ({ file, text: hidesText ? null : text }))
     }),
-    endless:
+    filesWithoutStop:
       table.source.stopAt === null
         ? []
         : scans.filter(({ scanner }) => !scanner.isEnded).map(({ file }) => file),
-    unended: scans.filter(({ scanner }) => !scanner.endsWithLineFeed).map(({ file }) => file),
+    filesWithoutLastLineFeed: scans
+      .filter(({ scanner }) => !scanner.endsWithLineFeed)
+      .map(({ file }) => file),
     lines,
     files,
     fileCounts,

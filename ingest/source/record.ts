@@ -38,8 +38,8 @@ export function recordValues(record: Buffer, marks: Marks): string[] {
         if (record[offset + 1] !== quote) break
         offset += 1
       }
-      const mark = String.fromCharCode(quote)
-      values.push(record.toString('utf8', from + 1, offset).replaceAll(mark + mark, mark))
+      const quoteText = String.fromCharCode(quote)
+      values.push(record.toString('utf8', from + 1, offset).replaceAll(quoteText + quoteText, quoteText))
       offset = skipBlanks(record, offset + 1, marks)
     } else {
       while (offset < record.length && record[offset] !== delimiter) offset += 1

@@ -66,14 +66,14 @@ export function pathIn({ pathname }: URL): string {
 }
 
 /** Compares a file with Repr-Digest, Digest and Content-MD5. Explains a difference; null for none. */
-export async function wrongDigest(file: string, headerLists: readonly Headers[]): Promise<string | null> {
-  const stated = headerLists
+export async function wrongDigest(file: string, responseHeaders: readonly Headers[]): Promise<string | null> {
+  const digestHeaders = responseHeaders
     .flatMap((headers) => [firstValue(headers['repr-digest']), firstValue(headers['digest'])])
     .join(',')
-  const digests = [...stated.matchAll(/(?<![\w-])(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(
+  const digests = [...digestHeaders.matchAll(/(?<![\w-])(sha-256|sha-512)=:?([A-Za-z0-9+/]+=*):?/gi)].map(
     ([, name = '', value = '']) => [name.toLowerCase().replace('-', ''), value] as const,
   )
-  for (const headers of headerLists) {
+  for (const headers of responseHeaders) {
     const md5 = firstValue(headers['content-md5'])
     if (md5 !== undefined && headers['content-range'] === undefined) digests.push(['md5', md5])
   }

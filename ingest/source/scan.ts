@@ -194,12 +194,12 @@ export class CsvScanner {
   #scan(data: Buffer, isLast: boolean): Buffer {
     if (this.isEnded) this.#countFooter(data)
     if (this.#stopped || this.isEnded || data.length === 0) return nothing
-    const areSound =
+    const isValidText =
       isUtf8(data.subarray(0, isLast ? data.length : completeLength(data))) && !data.includes(0)
     this.#notes.addMisread(this.#line, data)
     const collector = new ByteCollector(data)
     let start = 0
-    let [lastStart, lastEnd, lastLine] = [0, 0, 0]
+    let [lastRowStart, lastRowEnd, lastRowLine] = [0, 0, 0]
     while (start < data.length && !this.#isStopped()) {
       // Only sources with comments or an end line pay for this check of every row.
       const next = this.#hasMarks ? this.#skipNonRow(data, start, isLast, collector) : start
@@ -209,17 +209,17 @@ export class CsvScanner {
         continue
       }
       if (!this.#bounds.find(data, start)) break
-      const noRows = this.#counts.blank + this.#counts.dropped
+      const nonRowsBefore = this.#counts.blank + this.#counts.dropped
       const line = this.#line
-      this.#processRecord(data, start, areSound, collector)
-      if (this.#counts.blank + this.#counts.dropped === noRows) {
-        lastStart = start
-        lastEnd = this.#bounds.end
-        lastLine = line
+      this.#processRecord(data, start, isValidText, collector)
+      if (this.#counts.blank + this.#counts.dropped === nonRowsBefore) {
+        lastRowStart = start
+        lastRowEnd = this.#bounds.end
+        lastRowLine = line
       }
       start = this.#bounds.next
     }
-    if (lastEnd > 0) this.#last = { line: lastLine, record: data.subarray(lastStart, lastEnd) }
+    if (lastRowEnd > 0) this.#last = { line: lastRowLine, record: data.subarray(lastRowStart, lastRowEnd) }
     if (this.#isAtEnd()) return collector.upTo(start)
     const { fault, breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)

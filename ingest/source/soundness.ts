@@ -1,6 +1,6 @@
 import { counted } from '../../core/text.ts'
 import type { Encoding } from '../../core/catalog/catalog.ts'
-import { badMark } from './decode.ts'
+import { invalidByteMark } from './decode.ts'
 import type { Marks } from './record.ts'
 import { firstBadByte } from './utf8.ts'
 
@@ -34,25 +34,25 @@ export const commonDelimiters = [',', ';', '\t', '|']
 /** Explains a row with more or fewer values than the header, and how to keep it. */
 export function misfitReason(
   record: Buffer,
-  values: number,
-  columns: number,
+  valueCount: number,
+  columnCount: number,
   { delimiter, quote }: Marks,
 ): string {
-  const counts = `the row has ${counted(values, 'value')}, and the header ${columns}`
+  const counts = `the row has ${counted(valueCount, 'value')}, and the header ${columnCount}`
   const sign = JSON.stringify(String.fromCharCode(delimiter))
-  if (values > columns) {
-    const beyond = record.subarray(record.length - (values - columns))
-    if (beyond.every((byte) => byte === delimiter)) return `${counts}: ${reasons.emptyExtraCells}`
+  if (valueCount > columnCount) {
+    const trailingBytes = record.subarray(record.length - (valueCount - columnCount))
+    if (trailingBytes.every((byte) => byte === delimiter)) return `${counts}: ${reasons.emptyExtraCells}`
     return quote === -1 ? counts : `${counts}: a value that contains ${sign} must be enclosed in quotes`
   }
-  const delimiterSeen = commonDelimiters.find(
+  const likelyDelimiter = commonDelimiters.find(
     (candidate) =>
       candidate.charCodeAt(0) !== delimiter &&
-      record.filter((byte) => byte === candidate.charCodeAt(0)).length === columns - 1,
+      record.filter((byte) => byte === candidate.charCodeAt(0)).length === columnCount - 1,
   )
-  return delimiterSeen === undefined
+  return likelyDelimiter === undefined
     ? counts
-    : `${counts}: its values are separated by ${JSON.stringify(delimiterSeen)} instead of ${sign}`
+    : `${counts}: its values are separated by ${JSON.stringify(likelyDelimiter)} instead of ${sign}`
 }
 
 /** Explains why a record is no valid text; null if it is. */
@@ -60,14 +60,14 @@ export function unsoundness(record: Buffer, encoding: Encoding): string | null {
   if (record.includes(0)) return reasons.nul
   const offset = firstBadByte(record)
   if (offset === -1) return null
-  if (encoding === 'utf-8' || record[offset] !== badMark) {
+  if (encoding === 'utf-8' || record[offset] !== invalidByteMark) {
     const byte = (record[offset] ?? 0).toString(16).padStart(2, '0')
     return `the byte 0x${byte} is not UTF-8: ${encodingRemedy}`
   }
-  const digits = record.toString('latin1', offset + 1, offset + 5)
+  const hexDigits = record.toString('latin1', offset + 1, offset + 5)
   const remedy = 'declare the encoding that the file has now as source.encoding, such as utf-8'
-  if (digits === 'fffd') return `some bytes are not ${encoding}: ${remedy}`
+  if (hexDigits === 'fffd') return `some bytes are not ${encoding}: ${remedy}`
   return encoding.startsWith('utf-16')
-    ? `an unpaired surrogate (0x${digits}) is not valid UTF-16: check source.encoding, or fetch the file again`
-    : `the byte 0x${digits.slice(2)} is not ${encoding}: ${remedy}`
+    ? `an unpaired surrogate (0x${hexDigits}) is not valid UTF-16: check source.encoding, or fetch the file again`
+    : `the byte 0x${hexDigits.slice(2)} is not ${encoding}: ${remedy}`
 }

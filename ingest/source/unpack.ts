@@ -4,7 +4,7 @@ import { Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { unpackBounds, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
+import { unpackCheck, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
 
 const chunkBytes = 1024 * 1024
 
@@ -29,30 +29,30 @@ async function readThrough(
   sink: Sink,
   limits: UnpackLimits,
 ): Promise<void> {
-  let [packed, passed] = [0, 0]
-  const requireBounds = unpackBounds(file, limits)
+  let [packedBytes, textBytes] = [0, 0]
+  const requireBounds = unpackCheck(file, limits)
   const measure = new Transform({
     highWaterMark: chunkBytes,
     transform: (chunk: Buffer, _encoding, done) => {
-      packed += chunk.length
+      packedBytes += chunk.length
       sink.onPacked(chunk)
       done(null, chunk)
     },
   })
-  const passOn = async (text: Buffer): Promise<void> => {
+  const deliver = async (text: Buffer): Promise<void> => {
     // The caller continues before the scan, so that another thread decompresses the next chunk meanwhile.
     await Promise.resolve()
-    requireBounds(text.length, packed)
-    passed += text.length
+    requireBounds(text.length, packedBytes)
+    textBytes += text.length
     // `packed` runs ahead by the buffers, which hold all of a small file.
-    await sink.onText(text, (unpack?.bytesWritten ?? passed) / file.bytes)
+    await sink.onText(text, (unpack?.bytesWritten ?? textBytes) / file.bytes)
   }
-  let taking: Promise<void> = Promise.resolve()
+  let lastDelivery: Promise<void> = Promise.resolve()
   const consume = new Writable({
     highWaterMark: chunkBytes,
     write: (text: Buffer, _encoding, done) => {
-      taking = passOn(text)
-      callbackify(() => taking)(done)
+      lastDelivery = deliver(text)
+      callbackify(() => lastDelivery)(done)
     },
   })
   const input = createReadStream(file.path, { highWaterMark: chunkBytes })
@@ -60,14 +60,14 @@ async function readThrough(
     await (unpack === null ? pipeline(input, measure, consume) : pipeline(input, measure, unpack, consume))
   } catch (cause) {
     // Decompression may fail while an earlier chunk is still being scanned.
-    await taking.catch(() => undefined)
-    throw isOfUnpacking(cause) ? damaged(file, cause) : cause
+    await lastDelivery.catch(() => undefined)
+    throw isUnpackError(cause) ? damaged(file, cause) : cause
   }
   if (unpack !== null) await requireNothingAfter(file, unpack.bytesWritten)
 }
 
 /** Errors of decompression have a code, but no system call. */
-function isOfUnpacking(cause: unknown): boolean {
+function isUnpackError(cause: unknown): boolean {
   const code = codeOf(cause)
   return (
     code !== undefined && !code.startsWith('ERR_STREAM') && !Object.hasOwn(Object(cause) as object, 'syscall')

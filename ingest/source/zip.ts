@@ -4,7 +4,7 @@ import zlib from 'node:zlib'
 import yauzl, { type Entry, type ZipFile } from 'yauzl'
 import { codeOf, messageOf } from '../../core/errors.ts'
 import { TableFailure } from '../base/rejects.ts'
-import { unpackBounds, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
+import { unpackCheck, type Member, type PackedFile, type Sink, type UnpackLimits } from './member.ts'
 import { fileWildcard } from '../../core/text.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
@@ -126,7 +126,7 @@ async function readEntry(file: PackedFile, entry: Entry, sink: Sink, limits: Unp
   const zip = await openWhole(file)
   try {
     const stream = await promisify<Entry, NodeJS.ReadableStream>(zip.openReadStream.bind(zip))(entry)
-    const requireBounds = unpackBounds(file, limits)
+    const requireBounds = unpackCheck(file, limits)
     let [sum, passed, waiting, waitingBytes] = [0, 0, [] as Buffer[], 0]
     const flush = async (): Promise<void> => {
       const text = Buffer.concat(waiting)

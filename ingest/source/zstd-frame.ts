@@ -25,13 +25,13 @@ export async function requireWholeFrame({ path, name, bytes }: PackedFile): Prom
         `${name} has no checksum, so damage could not be detected: compress it with zstd --check`,
       )
     }
-    const sizeBytes = contentSizeBytes[(descriptor >> 6) as 0 | 1 | 2 | 3] || (isSingleSegment ? 1 : 0)
+    const sizeFieldBytes = contentSizeBytes[(descriptor >> 6) as 0 | 1 | 2 | 3] || (isSingleSegment ? 1 : 0)
     let offset =
       magicBytes +
       1 +
       (isSingleSegment ? 0 : 1) +
       dictionaryBytes[(descriptor & 0b11) as 0 | 1 | 2 | 3] +
-      sizeBytes
+      sizeFieldBytes
     for (let isLast = false; !isLast;) {
       const [low, middle, high] = await read(handle, offset, blockHeaderBytes)
       if (low === undefined || middle === undefined || high === undefined) throw cutOff

@@ -8,43 +8,43 @@ import { booleanWords, doubtfulYes, likelyNulls, markedNulls, sureNulls, yesNoNa
 
 export function suggestField(column: SeenColumn): SuggestedField {
   const distinctTexts = [...column.texts.keys()]
-  const sure = distinctTexts.filter((text) => sureNulls.has(text))
-  const filled = distinctTexts.filter((text) => !sureNulls.has(text))
-  const marked = sure.filter((text) => markedNulls.has(text))
-  const nulls = marked.length === 0 ? {} : { nulls: ['', ...marked] }
-  if (filled.length === 0) {
+  const nullTexts = distinctTexts.filter((text) => sureNulls.has(text))
+  const valueTexts = distinctTexts.filter((text) => !sureNulls.has(text))
+  const markedNullTexts = nullTexts.filter((text) => markedNulls.has(text))
+  const nulls = markedNullTexts.length === 0 ? {} : { nulls: ['', ...markedNullTexts] }
+  if (valueTexts.length === 0) {
     const field = plainString(() => 'all values are null, so any type would do')
-    const keys = { ...field.keys, ...(sure.length > 0 && { nulls: ['', ...sure] }) }
-    const facts = sure.length === 0 ? { isNotable: true } : nullsSaid(field, sure)
+    const keys = { ...field.keys, ...(nullTexts.length > 0 && { nulls: ['', ...nullTexts] }) }
+    const facts = nullTexts.length === 0 ? { isNotable: true } : nullsNotice(field, nullTexts)
     return { ...field, keys, ...facts }
   }
-  const fieldOfType = column.isText === true ? null : typed(column, filled, sure)
+  const fieldOfType = column.isText === true ? null : nonTextField(column, valueTexts, nullTexts)
   if (fieldOfType !== null && fieldOfType.keys.type !== 'string') return fieldOfType
-  const doubtful = sure.filter((text) => !markedNulls.has(text))
-  const isTrimmed = isPadded(column, filled)
-  const trimmed = isTrimmed ? [...new Set(filled.map((text) => text.trim()))] : filled
+  const doubtfulNulls = nullTexts.filter((text) => !markedNulls.has(text))
+  const isTrimmed = isPadded(column, valueTexts)
+  const trimmedTexts = isTrimmed ? [...new Set(valueTexts.map((text) => text.trim()))] : valueTexts
   const texts = isTrimmed
     ? new Map([...column.texts].map(([text, count]) => [text.trim(), count]))
     : column.texts
-  const untrimmed = fieldOfType ?? textField({ ...column, texts }, trimmed, nulls, doubtful)
-  const text = isTrimmed ? trimmedField(untrimmed, filled) : untrimmed
+  const untrimmedField = fieldOfType ?? textField({ ...column, texts }, trimmedTexts, nulls, doubtfulNulls)
+  const text = isTrimmed ? trimmedField(untrimmedField, valueTexts) : untrimmedField
   const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
-  return marked.length === 0 ? withNulls : { ...withNulls, ...nullsSaid(text, marked) }
+  return markedNullTexts.length === 0 ? withNulls : { ...withNulls, ...nullsNotice(text, markedNullTexts) }
 }
 
 /** Tries all types but text; null if none fits. */
-function typed(
+function nonTextField(
   column: SeenColumn,
   filled: readonly string[],
-  sure: readonly string[],
+  nullTexts: readonly string[],
 ): SuggestedField | null {
   const trimmed = filled.map((text) => text.trim()).filter((text) => text !== '')
-  const trims = trimmed.length < filled.length || trimmed.some((text, index) => text !== filled[index])
-  const likely = [...new Set(trimmed.filter((text) => likelyNulls.has(text)))]
+  const hasBlanks = trimmed.length < filled.length || trimmed.some((text, index) => text !== filled[index])
+  const likelyNullTexts = [...new Set(trimmed.filter((text) => likelyNulls.has(text)))]
   const values = [...new Set(trimmed.filter((text) => !likelyNulls.has(text)))]
   if (values.length === 0) return null
-  const nulls = [...new Set([...sure, ...likely])]
-  const extraKeys = { ...(trims && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
+  const nulls = [...new Set([...nullTexts, ...likelyNullTexts])]
+  const extraKeys = { ...(hasBlanks && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
   const oddity = oddityOf(values)
   const field =
     (oddity === null ? null : oddField(oddity)) ??
@@ -54,7 +54,7 @@ function typed(
     jsonOf(values)
   if (field === null || field.keys.type === 'string') return field
   const suggested = { ...field, keys: { ...field.keys, ...extraKeys } }
-  return nulls.length === 0 ? suggested : { ...suggested, ...nullsSaid(suggested, nulls) }
+  return nulls.length === 0 ? suggested : { ...suggested, ...nullsNotice(suggested, nulls) }
 }
 
 function oddField({ text, isQuestion }: NonNullable<ReturnType<typeof oddityOf>>): SuggestedField {
@@ -62,7 +62,7 @@ function oddField({ text, isQuestion }: NonNullable<ReturnType<typeof oddityOf>>
 }
 
 /** Names texts that become null, since they were chosen for the author. */
-function nullsSaid(
+function nullsNotice(
   { evidence }: SuggestedField,
   nulls: readonly string[],
 ): Pick<SuggestedField, 'evidence' | 'isNotable'> {
@@ -77,9 +77,9 @@ function nullsSaid(
 /** Field of words for yes and no; text if the words may mean something else. */
 function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]): SuggestedField | null {
   const words = booleanWords.find((pair) => values.every((text) => pair.includes(text)))
-  const isUsual = words !== undefined && words[0].toLowerCase() === 'true'
-  if (words === undefined || (!isUsual && values.length < 2)) return null
-  if (isUsual) return typedField({ type: 'bool' }, words.join(' or '))
+  const isTrueFalse = words !== undefined && words[0].toLowerCase() === 'true'
+  if (words === undefined || (!isTrueFalse && values.length < 2)) return null
+  if (isTrueFalse) return typedField({ type: 'bool' }, words.join(' or '))
   const booleans = { true: [words[0]], false: [words[1]] }
   if (doubtfulYes.includes(words[0]) && isBesideYesNo !== true && !yesNoName.test(name.toLowerCase())) {
     const evidence = `${words.join(' and ')} may be yes and no, or have another meaning; for yes and no, declare type: bool, booleans: ${JSON.stringify(booleans)}`

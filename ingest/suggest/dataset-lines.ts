@@ -6,7 +6,7 @@ const states = new Set(
   'AC AL AM AP BA CE DF ES GO MA MG MS MT PA PB PE PI PR RJ RN RO RR RS SC SE SP TO BR'.split(' '),
 )
 
-const steps: readonly (readonly [Frequency, from: number, to: number])[] = [
+const frequencySteps: readonly (readonly [Frequency, from: number, to: number])[] = [
   ['daily', 1, 1],
   ['weekly', 7, 7],
   ['monthly', 28, 31],
@@ -27,28 +27,30 @@ export function datasetLines(
 ): string[] {
   return [
     'optional keys of the dataset, for harvesters:',
-    ...[...daysIn(days), ...placeIn(columns)].map((line) => `  ${line}`),
+    ...[...temporalLines(days), ...placeIn(columns)].map((line) => `  ${line}`),
     '  publisher, contact, themes, keywords, language and the units of fields, which the file does not show',
   ]
 }
 
-function daysIn(daysByField: ReadonlyMap<string, readonly string[]>): string[] {
+function temporalLines(daysByField: ReadonlyMap<string, readonly string[]>): string[] {
   const [longest] = [...daysByField].toSorted(([, a], [, b]) => b.length - a.length)
   const [name, days] = longest ?? ['', []]
   const [start, end] = [days[0], days.at(-1)]
   if (start === undefined || end === undefined) return []
-  const gap = usual(
+  const usualGap = mostFrequent(
     days.slice(1).map((day, index) => Math.round((Date.parse(day) - Date.parse(days[index] ?? '')) / dayMs)),
   )
-  const step = steps.find(([, least, greatest]) => gap >= least && gap <= greatest)
-  const comment = `# "${name}" usually advances by ${counted(gap, 'day')}`
+  const frequencyStep = frequencySteps.find(
+    ([, least, greatest]) => usualGap >= least && usualGap <= greatest,
+  )
+  const comment = `# "${name}" usually advances by ${counted(usualGap, 'day')}`
   return [
     `temporal: { start: ${start}, end: ${end} } # the first and the last value of "${name}"`,
-    ...(step === undefined || days.length < 3 ? [] : [`frequency: ${step[0]} ${comment}`]),
+    ...(frequencyStep === undefined || days.length < 3 ? [] : [`frequency: ${frequencyStep[0]} ${comment}`]),
   ]
 }
 
-function usual(numbers: readonly number[]): number {
+function mostFrequent(numbers: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const number of numbers) counts.set(number, (counts.get(number) ?? 0) + 1)
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? 0

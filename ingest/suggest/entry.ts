@@ -22,11 +22,11 @@ export interface Entry {
 }
 
 /** Keys set once for the table if all fields with the key agree, and no other field would change. */
-const ofTable = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
+const hoistableKeys = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as const
 
 /** Writes the entry of a table as YAML, with one field a line and its evidence as a comment. */
-export function entryText({ name, dialect, source, key: identity, fields }: Entry): string {
-  const hoisted = hoistedFrom(fields.map(({ keys }) => keys))
+export function entryText({ name, dialect, source, key: possibleKey, fields }: Entry): string {
+  const hoisted = hoistKeys(fields.map(({ keys: sourceKeys }) => sourceKeys))
   const keys = {
     ...source,
     ...dialectKeys(
@@ -35,7 +35,7 @@ export function entryText({ name, dialect, source, key: identity, fields }: Entr
     ),
     ...hoisted.source,
   }
-  const lines = Object.entries(keys).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
+  const sourceLines = Object.entries(keys).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
   const rows = fields.map(
     ({ name: field, evidence, texts }, index) =>
       `    ${fieldLine(field, { ...texts, ...hoisted.fields[index] }, evidence)}\n`,
@@ -46,13 +46,13 @@ export function entryText({ name, dialect, source, key: identity, fields }: Entr
   return [
     `- name: ${inlineYaml(name)}\n`,
     '  order: [] # such as [date desc, state]; without it the rows keep the order of the source\n',
-    identity === undefined
+    possibleKey === undefined
       ? ''
-      : `  # key: [${identity.names.map(inlineYaml).join(', ')}] # all ${identity.rows.toLocaleString('en')} rows differ in it; if it identifies a row, remove the first #\n`,
+      : `  # key: [${possibleKey.names.map(inlineYaml).join(', ')}] # all ${possibleKey.rows.toLocaleString('en')} rows differ in it; if it identifies a row, remove the first #\n`,
     measures.length === 0
       ? ''
       : `  measures: ${inlineYaml(measures)} # fields that pages and totals add up\n`,
-    lines.length === 0 ? '' : `  source:\n${lines.join('')}`,
+    sourceLines.length === 0 ? '' : `  source:\n${sourceLines.join('')}`,
     '  fields:\n',
     ...rows,
   ].join('')
@@ -67,10 +67,10 @@ export function fieldLine(name: string, keys: object, evidence: string): string 
  * Moves keys to the source that are equal in all fields that have them, and change no other field that would
  * inherit them. A `format` moves for each type alone, to the key of that type.
  */
-function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
+function hoistKeys(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
   const source: Record<string, unknown> = {}
   let fieldKeys = fields.map((keys) => ({ ...keys }))
-  for (const key of ofTable) {
+  for (const key of hoistableKeys) {
     for (const type of key === 'format' ? (['date', 'datetime', 'time'] as const) : [null]) {
       const holders = fieldKeys.filter((keys) => key in keys && (type === null || keys.type === type))
       const [first] = holders
@@ -91,7 +91,7 @@ function hoistedFrom(fields: readonly FieldKeys[]): { source: Record<string, unk
   return { source, fields: fieldKeys }
 }
 
-function isChangedBy(keys: FieldKeys, key: (typeof ofTable)[number], value: unknown): boolean {
+function isChangedBy(keys: FieldKeys, key: (typeof hoistableKeys)[number], value: unknown): boolean {
   const { dialect, isText } = typeRow(keys.type as FieldType)
   if (key === 'decimal') return dialect === 'number' || 'groups' in keys
   if (key === 'booleans') return dialect === 'words'
@@ -131,10 +131,10 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
     skipRepeatedHeaders,
     dropEmptyExtraCells,
   } = dialect
-  const isNamed = columnNames(dialect, names) === firstLine
-  const isOpen = isHeaderOpen(dialect)
-  const skipped = skipLines + (isOpen ? headerLines : 0)
-  const renamed = firstLine.flatMap((cell, index) =>
+  const isFirstLineUsed = columnNames(dialect, names) === firstLine
+  const hasOpenHeader = isHeaderOpen(dialect)
+  const linesToSkip = skipLines + (hasOpenHeader ? headerLines : 0)
+  const renames = firstLine.flatMap((cell, index) =>
     cell === names[index] ? [] : [[cell, names[index] ?? '']],
   )
   return {
@@ -142,8 +142,8 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
     ...(delimiter !== ',' && { delimiter }),
     ...(quote !== '"' && { quote: quote ?? 'none' }),
     ...(lineTerminator === 'cr' && { line_terminator: lineTerminator }),
-    ...(skipped > 0 && { skip_lines: skipped }),
-    ...(headerLines > 1 && !isOpen && { header_lines: headerLines }),
+    ...(linesToSkip > 0 && { skip_lines: linesToSkip }),
+    ...(headerLines > 1 && !hasOpenHeader && { header_lines: headerLines }),
     ...(comment !== null && { comment }),
     ...(skipRepeatedHeaders && { skip_repeated_headers: true }),
     ...(dropEmptyExtraCells && { drop_empty_extra_cells: true }),
@@ -153,9 +153,9 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
       ),
     }),
     ...(lastLines > 0 && { skip_last: lastLines }),
-    ...(!isNamed && hasHeader && !isOpen && { header_in_file: firstLine }),
-    ...(!isNamed && { header: names }),
-    ...(isNamed && renamed.length > 0 && { rename: Object.fromEntries(renamed) as object }),
+    ...(!isFirstLineUsed && hasHeader && !hasOpenHeader && { header_in_file: firstLine }),
+    ...(!isFirstLineUsed && { header: names }),
+    ...(isFirstLineUsed && renames.length > 0 && { rename: Object.fromEntries(renames) as object }),
   }
 }
 

@@ -22,20 +22,20 @@ interface Candidate {
 
 /**
  * Groups of fields that are unique and never null; fewest fields first.
- * @param count maximum number of groups
+ * @param keyCountMax maximum number of groups
  */
 export function keysOf(
   rows: readonly SampleRow[],
   fields: readonly Candidate[],
-  count: number = keysMax,
+  keyCountMax: number = keysMax,
 ): string[][] {
   const candidates = fields
     .flatMap(({ name, keys, texts = {}, nulls }, column) => {
       const { isOrdered, isText } = typeRow(keys.type as FieldType)
-      const isName = isText || keys.type === 'integer' || keys.type === 'date' || keys.type === 'datetime'
+      const hasKeyType = isText || keys.type === 'integer' || keys.type === 'date' || keys.type === 'datetime'
       const isFilled = rows.every(({ values }) => (values[column]?.trim() ?? '') !== '')
       const canIdentify =
-        isOrdered && isName && keys.type !== 'text' && !isSummable(texts, { type: keys.type })
+        isOrdered && hasKeyType && keys.type !== 'text' && !isSummable(texts, { type: keys.type })
       return canIdentify && isFilled && nulls === 0 ? [{ name, column }] : []
     })
     .slice(0, candidatesMax)
@@ -55,7 +55,7 @@ export function keysOf(
         .map((next) => [...combination, next]),
     )
     for (const combination of combinations) {
-      if (uniqueKeys.length === count) return uniqueKeys
+      if (uniqueKeys.length === keyCountMax) return uniqueKeys
       if (isUnique(combination.map(({ column }) => column)))
         uniqueKeys.push(combination.map(({ name }) => name))
     }

@@ -19,13 +19,13 @@ export async function runSuggest(
     const { files, source } = await namedFiles(names, scratch, settings, progress)
     // Several files outside of SOURCES are named as if they were moved directly into it.
     const areElsewhere = source.files === undefined && files.length > 1
-    const placed = areElsewhere ? { files: names.map((name) => path.basename(name)) } : source
+    const sourceKeys = areElsewhere ? { files: names.map((name) => path.basename(name)) } : source
     const memberKey = options.member === undefined ? {} : { member: options.member }
     const suggestion = await suggest(files, {
       scratch,
       progress,
       limits: settings,
-      source: { ...placed, ...memberKey },
+      source: { ...sourceKeys, ...memberKey },
     })
     progress.end()
     if (areElsewhere) console.log('# `files` has the names below SOURCES: move the files there')

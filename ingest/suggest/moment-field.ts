@@ -23,8 +23,8 @@ export function momentField(name: string, values: readonly string[]): SuggestedF
   if (form === null) return null
   if ('example' in form) return momentQuestion(form)
   const { type, formats } = form
-  const open = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
-  if (open !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
+  const clockFormat = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
+  if (clockFormat !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
   const areMonths = type === 'date' && formats.length > 0 && !formats.some((format) => format.includes('d'))
   if (areMonths && !formats.every((format) => format.startsWith('yyyy')) && !monthName.test(name))
     return questionField(
@@ -55,7 +55,13 @@ function clockQuestion(values: readonly string[], formats: readonly string[]): S
   )
 }
 
-function momentQuestion({ type, example, formats, extraFormats, areAll }: AmbiguousMoments): SuggestedField {
+function momentQuestion({
+  type,
+  example,
+  formats,
+  extraFormats,
+  isForAllTexts: areAll,
+}: AmbiguousMoments): SuggestedField {
   const ways = formats.map((format) =>
     extraFormats.length === 0 ? format : `[${[format, ...extraFormats].join(', ')}]`,
   )
@@ -66,23 +72,23 @@ function momentQuestion({ type, example, formats, extraFormats, areAll }: Ambigu
 
 /** Asks for the century of dates such as 16-07-68; null for other texts. */
 export function centuryQuestion(filled: readonly string[]): string | null {
-  const parts = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
-  const [first] = parts
-  if (first == null || !parts.every((part) => part !== null && part[2] === first[2])) return null
+  const matches = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
+  const [first] = matches
+  if (first == null || !matches.every((part) => part !== null && part[2] === first[2])) return null
   const orders = [
     ['dd', 'mm', 'yy'],
     ['mm', 'dd', 'yy'],
     ['yy', 'mm', 'dd'],
   ].filter((order) =>
-    parts.every((match) => {
+    matches.every((match) => {
       const part = (name: string): number => Number(match?.[[1, 3, 4][order.indexOf(name)] ?? 0])
       return part('mm') >= 1 && part('mm') <= 12 && part('dd') >= 1 && part('dd') <= 31
     }),
   )
   if (orders.length === 0) return null
-  const isShort = parts.some((match) => match?.[1]?.length === 1 || match?.[3]?.length === 1)
+  const hasOneDigit = matches.some((match) => match?.[1]?.length === 1 || match?.[3]?.length === 1)
   const formats = orders.map((order) =>
-    order.map((part) => (isShort && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
+    order.map((part) => (hasOneDigit && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
   )
   return `say which date ${visibleJson(filled[0] ?? '')} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: 1930, or another earliest year that yy can mean`
 }

@@ -16,7 +16,7 @@ export interface AmbiguousMoments {
   /** Formats of texts that match no candidate. */
   readonly extraFormats: readonly string[]
   /** True if every text matches every candidate. */
-  readonly areAll: boolean
+  readonly isForAllTexts: boolean
 }
 
 const monthPattern = /^(\p{L}+)(\.?)$/u
@@ -94,48 +94,53 @@ function datesOf(text: string): Reading[] {
       text,
     )
   if (parts === null) return []
-  const [, first = '', sign = '', two = '', secondSign = '', three] = parts
-  if (three === undefined) {
-    if (/^\d{4}$/.test(first) && /^\d{2}$/.test(two)) return readings([`yyyy${sign}mm`], first, two, '01')
-    if (/^\d{4}$/.test(two) && /^\d{2}$/.test(first)) return readings([`mm${sign}yyyy`], two, first, '01')
+  const [, first = '', separator = '', second = '', secondSeparator = '', third] = parts
+  if (third === undefined) {
+    if (/^\d{4}$/.test(first) && /^\d{2}$/.test(second))
+      return readings([`yyyy${separator}mm`], first, second, '01')
+    if (/^\d{4}$/.test(second) && /^\d{2}$/.test(first))
+      return readings([`mm${separator}yyyy`], second, first, '01')
     return []
   }
-  const isFirst = monthPattern.test(first)
-  if (isFirst || monthPattern.test(two)) {
-    const [month, day] = isFirst ? [first, two] : [two, first]
-    if (!/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(three)) return []
+  const isMonthFirst = monthPattern.test(first)
+  if (isMonthFirst || monthPattern.test(second)) {
+    const [month, day] = isMonthFirst ? [first, second] : [second, first]
+    if (!/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(third)) return []
     const days = [...(day.length === 2 ? ['dd'] : []), 'd']
     return monthsOf(month).flatMap(({ word, number }) => {
-      if (secondSign !== sign && ![' , ', '.  '].includes(sign + secondSign)) return []
+      if (secondSeparator !== separator && ![' , ', '.  '].includes(separator + secondSeparator)) return []
       const formats = days.map(
-        (order) => `${(isFirst ? [word, order] : [order, word]).join(sign)}${secondSign}yyyy`,
+        (order) => `${(isMonthFirst ? [word, order] : [order, word]).join(separator)}${secondSeparator}yyyy`,
       )
-      return readings(formats, three, String(number), day)
+      return readings(formats, third, String(number), day)
     })
   }
-  if (secondSign !== sign) return []
-  if (/^\d{4}$/.test(first) && /^\d{1,2}$/.test(two) && /^\d{1,2}$/.test(three)) {
-    const formats = widthsOf(two, three).map((width) =>
+  if (secondSeparator !== separator) return []
+  if (/^\d{4}$/.test(first) && /^\d{1,2}$/.test(second) && /^\d{1,2}$/.test(third)) {
+    const formats = widthsOf(second, third).map((width) =>
       width === 'two' ? ['yyyy', 'mm', 'dd'] : ['yyyy', 'm', 'd'],
     )
     return readings(
-      formats.map((format) => format.join(sign)),
+      formats.map((format) => format.join(separator)),
       first,
-      two,
-      three,
+      second,
+      third,
     )
   }
-  if (!/^\d{4}$/.test(three) || !/^\d{1,2}$/.test(first) || !/^\d{1,2}$/.test(two)) return []
-  const widths = widthsOf(first, two)
+  if (!/^\d{4}$/.test(third) || !/^\d{1,2}$/.test(first) || !/^\d{1,2}$/.test(second)) return []
+  const widths = widthsOf(first, second)
   const [dayFirst, monthFirst] = [
     ['dd', 'mm'],
     ['mm', 'dd'],
   ].map((order) =>
     widths.map((width) =>
-      [...order.map((part) => (width === 'two' ? part : part.slice(1))), 'yyyy'].join(sign),
+      [...order.map((part) => (width === 'two' ? part : part.slice(1))), 'yyyy'].join(separator),
     ),
   )
-  return [...readings(dayFirst ?? [], three, two, first), ...readings(monthFirst ?? [], three, first, two)]
+  return [
+    ...readings(dayFirst ?? [], third, second, first),
+    ...readings(monthFirst ?? [], third, first, second),
+  ]
 }
 
 function widthsOf(first: string, second: string): ('two' | 'one')[] {
@@ -170,11 +175,11 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
   const formats = [
     ...new Set(readingsByText.flatMap((textReadings) => textReadings.map(({ format }) => format))),
   ]
-  const fitting = (format: string): number =>
+  const fitCount = (format: string): number =>
     readingsByText.filter((textReadings) => textReadings.some((reading) => reading.format === format)).length
   // Put narrower formats first, for example two digits before one or two.
-  const ranked = formats.toSorted((a, b) => fitting(b) - fitting(a) || b.length - a.length)
-  const commonFormats = ranked.filter((format) => fitting(format) === readingsByText.length)
+  const rankedFormats = formats.toSorted((a, b) => fitCount(b) - fitCount(a) || b.length - a.length)
+  const commonFormats = rankedFormats.filter((format) => fitCount(format) === readingsByText.length)
   const [first] = commonFormats
   if (first !== undefined) {
     const sameTypeFormats = commonFormats.filter((format) => typeOf(format) === typeOf(first))
@@ -191,43 +196,43 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
         // Either day or month may be first: both formats remain, which are equally long.
         formats: sameTypeFormats.filter((form) => form.length === first.length),
         extraFormats: [],
-        areAll: true,
+        isForAllTexts: true,
       }
     // Plain formats need no declaration.
     return { type: typeOf(first), formats: commonFormats.some(isPlain) ? [] : [first] }
   }
-  return several(texts, readingsByText, ranked)
+  return chooseFormats(texts, readingsByText, rankedFormats)
 }
 
 /** Chooses formats of one type by the number of texts that they add, until every text is in one of them. */
-function several(
+function chooseFormats(
   texts: readonly string[],
   readingsByText: readonly (readonly Reading[])[],
   ranked: readonly string[],
 ): MomentForm | AmbiguousMoments | null {
   const chosen: string[] = []
-  let open = readingsByText.map((_found, index) => index)
-  while (open.length > 0 && chosen.length < formatsMax) {
+  let unmatchedIndexes = readingsByText.map((_found, index) => index)
+  while (unmatchedIndexes.length > 0 && chosen.length < formatsMax) {
     const counts = ranked.map(
-      (format) => open.filter((index) => hasFormat(readingsByText[index], format)).length,
+      (format) => unmatchedIndexes.filter((index) => hasFormat(readingsByText[index], format)).length,
     )
     const maxCount = Math.max(...counts)
     const next = ranked[counts.indexOf(maxCount)]
     if (next === undefined || maxCount === 0) return null
     chosen.push(next)
-    open = open.filter((index) => !hasFormat(readingsByText[index], next))
+    unmatchedIndexes = unmatchedIndexes.filter((index) => !hasFormat(readingsByText[index], next))
   }
-  const [type, ...types] = [...new Set(chosen.map(typeOf))]
-  if (open.length > 0 || type === undefined || types.length > 0) return null
-  const doubtful = texts.find(
+  const [type, ...furtherTypes] = [...new Set(chosen.map(typeOf))]
+  if (unmatchedIndexes.length > 0 || type === undefined || furtherTypes.length > 0) return null
+  const ambiguousText = texts.find(
     (_text, index) => chosen.filter((format) => hasFormat(readingsByText[index], format)).length > 1,
   )
-  if (doubtful !== undefined) {
+  if (ambiguousText !== undefined) {
     const formatsOfText = chosen.filter((format) =>
-      hasFormat(readingsByText[texts.indexOf(doubtful)], format),
+      hasFormat(readingsByText[texts.indexOf(ambiguousText)], format),
     )
     const extraFormats = chosen.filter((format) => !formatsOfText.includes(format))
-    return { type, example: doubtful, formats: formatsOfText, extraFormats, areAll: false }
+    return { type, example: ambiguousText, formats: formatsOfText, extraFormats, isForAllTexts: false }
   }
   // If an unused format also fits, but as other dates, a person must choose.
   for (const format of chosen) {
@@ -235,18 +240,18 @@ function several(
     for (const rival of ranked) {
       if (chosen.includes(rival) || rival.length !== format.length || typeOf(rival) !== type) continue
       if (!readingsOfFormat.every((textReadings) => hasFormat(textReadings, rival))) continue
-      const place = readingsByText.findIndex(
+      const ambiguousIndex = readingsByText.findIndex(
         (textReadings) =>
           hasFormat(textReadings, format) && isoOf(textReadings, format) !== isoOf(textReadings, rival),
       )
       const extraFormats = chosen.filter((chosenFormat) => chosenFormat !== format)
-      if (place !== -1)
+      if (ambiguousIndex !== -1)
         return {
           type,
-          example: texts[place] ?? '',
+          example: texts[ambiguousIndex] ?? '',
           formats: [format, rival],
           extraFormats,
-          areAll: false,
+          isForAllTexts: false,
         }
     }
   }

@@ -23,9 +23,9 @@ export function namesFor(header: readonly string[], hasHeader: boolean): string[
       .replaceAll(/[^a-z0-9]+/g, '_')
       .replaceAll(/^_|_$/g, '')
     const name = /^[a-z]/.test(word) ? word : `column_${index + 1}${word === '' ? '' : `_${word}`}`
-    let free = name
-    for (let number = index + 1; names.has(free); number += 1) free = `${name}_${number}`
-    names.add(free)
+    let uniqueName = name
+    for (let number = index + 1; names.has(uniqueName); number += 1) uniqueName = `${name}_${number}`
+    names.add(uniqueName)
   }
   return [...names]
 }

@@ -4,22 +4,23 @@ import { fieldsShown } from '../convert/cast/trial.ts'
 
 const valueMax = 24
 
-function tableOf(fields: Suggestion['fields']): string[] {
+function fieldTableLines(fields: Suggestion['fields']): string[] {
   const rows = fields.slice(0, fieldsShown).map(({ name, keys, examples, nulls }) => {
-    const texts = Array.isArray(keys['nulls'])
+    const nullTexts = Array.isArray(keys['nulls'])
       ? (keys['nulls'] as string[]).filter((text) => text !== '')
       : []
-    const words = texts.length === 0 || nulls === 0 ? '' : ` (${texts.map(visibleJson).join(', ')})`
+    const nullsShown =
+      nullTexts.length === 0 || nulls === 0 ? '' : ` (${nullTexts.map(visibleJson).join(', ')})`
     const isText = ['string', 'text'].includes(keys.type)
     const values = examples.map((text) =>
       isText ? visibleJson(shorten(text, valueMax)) : shorten(text, valueMax),
     )
-    return [name, keys.type, values.join(', '), `${nulls.toLocaleString('en')}${words}`]
+    return [name, keys.type, values.join(', '), `${nulls.toLocaleString('en')}${nullsShown}`]
   })
-  const hidden = fields.length - rows.length
+  const hiddenCount = fields.length - rows.length
   return [
     ...alignedRows([['field', 'type', 'first values', 'nulls'], ...rows]),
-    ...(hidden > 0 ? [`and ${hidden.toLocaleString('en')} more fields`] : []),
+    ...(hiddenCount > 0 ? [`and ${hiddenCount.toLocaleString('en')} more fields`] : []),
   ]
 }
 
@@ -40,7 +41,9 @@ export function noticeLines({ remarks, fields }: Suggestion): string[] {
     ...remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [text] : [])),
   ]
   return [
-    ...[...facts.slice(0, 1), ...tableOf(fields), ...facts.slice(1), ...columns].map((line) => `  ${line}`),
+    ...[...facts.slice(0, 1), ...fieldTableLines(fields), ...facts.slice(1), ...columns].map(
+      (line) => `  ${line}`,
+    ),
     ...(questions.length === 0 ? [] : ['questions; answer each by a change of the entry in the catalog:']),
     ...questions.map((line, index) => `  ${index + 1}. ${line}`),
   ]

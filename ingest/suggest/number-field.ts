@@ -65,7 +65,7 @@ function numericField(
   form: ReturnType<typeof numberForm>,
 ): SuggestedField | null {
   if (form === null || isAmbiguous(form)) return null
-  const field = unnotedField(name, values, form)
+  const field = bareNumberField(name, values, form)
   const notes = numberNotes(values, isLossy(form) ? [] : form.marks)
   if (field === null || notes.length === 0 || field.keys.type === 'date') return field
   const evidence = (facts: FieldFacts): string => [field.evidence(facts), ...notes].join('; ')
@@ -76,7 +76,7 @@ function numericField(
  * Field of numbers without words beside them: digits that are codes become text, others integers, decimals or
  * floats.
  */
-function unnotedField(
+function bareNumberField(
   name: string,
   values: readonly string[],
   form: NumberForm | LossyNumbers,
@@ -109,9 +109,9 @@ function unnotedField(
       spelling,
     )
   }
-  const after = `${counted(scale, 'digit')} after the ${form.decimal === ',' ? 'comma' : 'point'}`
+  const fractionText = `${counted(scale, 'digit')} after the ${form.decimal === ',' ? 'comma' : 'point'}`
   if (hasExponent || scale > scaleMax)
-    return typedField({ type: 'float', ...notationKeys }, `numbers, some with ${after}`, spelling)
+    return typedField({ type: 'float', ...notationKeys }, `numbers, some with ${fractionText}`, spelling)
   const precision = Math.max(18, integerDigits + scale + 2)
   return typedField(
     {
@@ -120,7 +120,7 @@ function unnotedField(
       scale,
       ...notationKeys,
     },
-    `numbers with at most ${after}${minusSaid(form)}`,
+    `numbers with at most ${fractionText}${minusSaid(form)}`,
     spelling,
   )
 }

@@ -115,23 +115,23 @@ export function numberForm(
   // If all values have parentheses, they mean a note or a code.
   if (bareNumbers.every(({ marks }) => marks.includes(parentheses)) || isOpenEnded(bareNumbers)) return null
   const digitTexts = bareNumbers.map(({ digits }) => digits)
-  const [first, ...furtherForms] = fittingForms(digitTexts, knownDecimal)
-  if (first === undefined) return null
+  const [chosenForm, ...furtherForms] = fittingForms(digitTexts, knownDecimal)
+  if (chosenForm === undefined) return null
   const loss = lossOf(bareNumbers)
   if (loss !== null) return loss
-  const plainNumbers = digitTexts.map((digits) => plainNumber(first, digits))
-  const ambiguous = digitTexts.findIndex((digits, index) =>
+  const plainNumbers = digitTexts.map((digits) => plainNumber(chosenForm, digits))
+  const ambiguousIndex = digitTexts.findIndex((digits, index) =>
     furtherForms.some((form) => Number(plainNumber(form, digits)) !== Number(plainNumbers[index])),
   )
-  if (ambiguous !== -1) {
-    const separator = digitTexts[ambiguous]?.includes(',') === true ? ',' : '.'
-    return { example: texts[ambiguous] ?? '', separator }
+  if (ambiguousIndex !== -1) {
+    const separator = digitTexts[ambiguousIndex]?.includes(',') === true ? ',' : '.'
+    return { example: texts[ambiguousIndex] ?? '', separator }
   }
-  const enumerated = enumerationOf(plainNumbers)
-  if (enumerated !== null) return enumerationQuestion(enumerated, first.decimal)
+  const enumerationExample = enumerationOf(plainNumbers)
+  if (enumerationExample !== null) return enumerationQuestion(enumerationExample, chosenForm.decimal)
   return {
-    decimal: first.decimal,
-    groups: first.groups,
+    decimal: chosenForm.decimal,
+    groups: chosenForm.groups,
     marks: [...knownMarks, parentheses].filter((mark) =>
       bareNumbers.some(({ marks }) => marks.includes(mark)),
     ),
@@ -176,21 +176,22 @@ const gapsMax = 4
  * @returns two of them; null for numbers
  */
 function enumerationOf(plainNumbers: readonly string[]): readonly [string, string] | null {
-  const parts = plainNumbers.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
-  if (parts.some((part, index) => part === null && !/^\d+$/.test(plainNumbers[index] ?? ''))) return null
-  const tenth = plainNumbers.find((_, index) => /^[1-9]\d*0$/.test(parts[index] ?? ''))
-  const singleDigits = plainNumbers.filter((_, index) => /^[1-9]$/.test(parts[index] ?? ''))
-  if (tenth === undefined || singleDigits.length === 0) return null
-  const positions = new Set(parts.filter((part) => part !== null).map(Number))
-  const equal = singleDigits.find((text) => Number(text) === Number(tenth))
-  const besides = [...positions].filter(
+  const fractions = plainNumbers.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
+  if (fractions.some((part, index) => part === null && !/^\d+$/.test(plainNumbers[index] ?? ''))) return null
+  const textEndingInZero = plainNumbers.find((_, index) => /^[1-9]\d*0$/.test(fractions[index] ?? ''))
+  const singleDigits = plainNumbers.filter((_, index) => /^[1-9]$/.test(fractions[index] ?? ''))
+  if (textEndingInZero === undefined || singleDigits.length === 0) return null
+  const positions = new Set(fractions.filter((part) => part !== null).map(Number))
+  const equalNumber = singleDigits.find((text) => Number(text) === Number(textEndingInZero))
+  const neighbourCount = [...positions].filter(
     (position) => positions.has(position - 1) || positions.has(position + 1),
   ).length
   const isClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
   const numbers = new Set(plainNumbers.map(Number))
-  const areEqual = numbers.size <= plainNumbers.length / 2
-  if (!isClose && (equal === undefined || (besides < positions.size / 2 && !areEqual))) return null
-  return [equal ?? singleDigits.at(-1) ?? '', tenth]
+  const areWrittenTwice = numbers.size <= plainNumbers.length / 2
+  if (!isClose && (equalNumber === undefined || (neighbourCount < positions.size / 2 && !areWrittenTwice)))
+    return null
+  return [equalNumber ?? singleDigits.at(-1) ?? '', textEndingInZero]
 }
 
 function enumerationQuestion(examples: readonly [string, string], decimal: '.' | ','): LossyNumbers {

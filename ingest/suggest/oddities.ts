@@ -19,22 +19,22 @@ export function oddityOf(values: readonly string[]): Oddity | null {
     return statement(
       `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
-  const [hidden, ...furtherValues] = values.filter((text) => /\p{Cf}/u.test(text))
+  const [invisibleText, ...furtherValues] = values.filter((text) => /\p{Cf}/u.test(text))
   // If fewer than half have invisible characters, another question names the values and lines.
-  const areMostHidden = hidden !== undefined && furtherValues.length >= values.length / 2 - 1
-  if (areMostHidden && values.every(isNumeric))
+  const areMostInvisible = invisibleText !== undefined && furtherValues.length >= values.length / 2 - 1
+  if (areMostInvisible && values.every(isNumeric))
     return statement(
-      `${visibleJson(hidden)} has invisible characters (${invisibleIn(hidden).join(', ')}): remove them from the file to publish numbers or dates`,
+      `${visibleJson(invisibleText)} has invisible characters (${invisibleIn(invisibleText).join(', ')}): remove them from the file to publish numbers or dates`,
     )
-  const dashed = values.find((text) => /\d[.,](-{1,2}|[–—])$/.test(text))
-  if (dashed !== undefined)
+  const dashForCents = values.find((text) => /\d[.,](-{1,2}|[–—])$/.test(text))
+  if (dashForCents !== undefined)
     return statement(
-      `${visibleJson(dashed)} has a dash for cents: write digits in the file to publish numbers`,
+      `${visibleJson(dashForCents)} has a dash for cents: write digits in the file to publish numbers`,
     )
-  const short = values.find((text) => /^\d[.,]\d{1,5}E\+1\d$/.test(text))
-  if (short !== undefined && isEach(/^\d[.,]\d{1,5}E\+1\d$|^\d{9,}$/))
+  const shortenedNumber = values.find((text) => /^\d[.,]\d{1,5}E\+1\d$/.test(text))
+  if (shortenedNumber !== undefined && isEach(/^\d[.,]\d{1,5}E\+1\d$|^\d{9,}$/))
     return statement(
-      `${visibleJson(short)} lacks digits, as spreadsheets shorten long numbers: export the column as text`,
+      `${visibleJson(shortenedNumber)} lacks digits, as spreadsheets shorten long numbers: export the column as text`,
     )
   const lakh = values.find((text) => /^\D{0,4}\d{1,2}(,\d{2})+,\d{3}(\.\d+)?$/.test(text))
   if (lakh !== undefined && isEach(/^\D{0,4}[\d,]+(\.\d+)?$/))
@@ -60,7 +60,7 @@ export function oddityOf(values: readonly string[]): Oddity | null {
   const [month] = monthsOf(name)
   if (
     month !== undefined &&
-    values.every((text) => monthsOf(text.slice(0, -3)).length > 0 && isYearBehind(text, sign))
+    values.every((text) => monthsOf(text.slice(0, -3)).length > 0 && hasYearAtEnd(text, sign))
   )
     return {
       text: `say whether ${example} is a month of a year: declare type: date, format: ${month.word}${sign}yy; otherwise it stays text`,
@@ -69,7 +69,7 @@ export function oddityOf(values: readonly string[]): Oddity | null {
   return null
 }
 
-const isYearBehind = (text: string, sign: string): boolean => text.at(-3) === sign && /\d\d$/.test(text)
+const hasYearAtEnd = (text: string, sign: string): boolean => text.at(-3) === sign && /\d\d$/.test(text)
 
 function isSchoolYear(text: string): boolean {
   const [, first, second] = /^(\d{4})[-/](\d\d)$/.exec(text) ?? []

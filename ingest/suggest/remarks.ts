@@ -27,7 +27,7 @@ export interface Remark {
 }
 
 export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remark[] {
-  const { dialect, names, open, trial } = finding
+  const { dialect, names, open: openFieldCount, trial } = finding
   const { read, days } = trial
   const [first, ...furtherNames] = files.map(({ name }) => name)
   const summary = furtherNames.length === 0 ? (first ?? '') : `${first ?? ''} and ${furtherNames.length} more`
@@ -37,16 +37,16 @@ export function remarksOf(files: readonly PlacedFile[], finding: Finding): Remar
     ),
     ...dialect.evidence.map(toStatement),
     ...dialect.questions.map(toQuestion),
-    ...labelsAsked(finding).map(toQuestion),
-    ...totalsAsked(finding).map(toQuestion),
-    ...marksAsked(read.markLine).map(toQuestion),
-    ...birthsAsked(days).map(toQuestion),
-    ...lineNotesSaid(read).map(toStatement),
-    ...classesSaid(finding).map(toStatement),
-    ...headingsSaid(finding).map(toStatement),
+    ...labelQuestions(finding).map(toQuestion),
+    ...totalQuestions(finding).map(toQuestion),
+    ...markQuestions(read.markLine).map(toQuestion),
+    ...birthQuestions(days).map(toQuestion),
+    ...lineNoteTexts(read).map(toStatement),
+    ...classTexts(finding).map(toStatement),
+    ...headingTexts(finding).map(toStatement),
     ...suggestFromName(files).map(toStatement),
     ...describeNames(dialect).map(toStatement),
-    ...rejectsSaid(read, open).map(toStatement),
+    ...rejectTexts(read, openFieldCount).map(toStatement),
   ]
 }
 
@@ -63,21 +63,21 @@ function describeNames({ hasHeader, firstLine }: Dialect): string[] {
     : []
 }
 
-function rejectsSaid({ counts: { rejectedRows }, rejects }: ReadSource, open: number): string[] {
-  const texts = open === 1 ? 'a field is a text' : `${open} fields are texts`
-  const fits = `every value fits the suggested entry${open === 0 ? '' : `, in which ${texts} until you answer a question`}`
-  if (rejectedRows === 0) return [`tried on all rows: ${fits}`]
-  const broken = brokenRow(rejects)
-  const rows = rejectedRows === 1 ? 'a row' : `${rejectedRows.toLocaleString('en')} rows`
+function rejectTexts({ counts: { rejectedRows }, rejects }: ReadSource, open: number): string[] {
+  const openFieldPhrase = open === 1 ? 'a field is a text' : `${open} fields are texts`
+  const fitPhrase = `every value fits the suggested entry${open === 0 ? '' : `, in which ${openFieldPhrase} until you answer a question`}`
+  if (rejectedRows === 0) return [`tried on all rows: ${fitPhrase}`]
+  const brokenLine = brokenRow(rejects)
+  const rowPhrase = rejectedRows === 1 ? 'a row' : `${rejectedRows.toLocaleString('en')} rows`
   return [
-    `${rows} cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
+    `${rowPhrase} cannot be read: ${rejects.slice(0, rejectsShown).map(rejectLine).join('; ')}`,
     'an ingest refuses the file: correct these lines (max_rejects of the table would leave them out)',
-    ...(broken === null
+    ...(brokenLine === null
       ? []
       : [
-          `lines ${broken} and ${broken + 1} seem to be one row, broken by a line break: enclose values with line breaks in quotes`,
+          `lines ${brokenLine} and ${brokenLine + 1} seem to be one row, broken by a line break: enclose values with line breaks in quotes`,
         ]),
-    `tried on the other rows: ${fits}`,
+    `tried on the other rows: ${fitPhrase}`,
   ]
 }
 
@@ -97,7 +97,7 @@ function brokenRow(rejects: ReadSource['rejects']): number | null {
 
 const linesShown = 10
 
-function lineNotesSaid({ lineNotes }: ReadSource): string[] {
+function lineNoteTexts({ lineNotes }: ReadSource): string[] {
   const kinds = {
     empty: ['is empty, and is left out', 'are empty, and are left out'],
     rule: ['is only a rule, and is left out', 'are only rules, and are left out'],
@@ -120,7 +120,7 @@ export function describeLines(lines: readonly number[]): string {
   return `${lines.length === 1 ? 'line' : 'lines'} ${lines.slice(0, linesShown).join(', ')}${ellipsis}`
 }
 
-function marksAsked(line: ReadSource['markLine']): string[] {
+function markQuestions(line: ReadSource['markLine']): string[] {
   return line === null
     ? []
     : [
@@ -128,7 +128,7 @@ function marksAsked(line: ReadSource['markLine']): string[] {
       ]
 }
 
-function totalsAsked(finding: Finding): string[] {
+function totalQuestions(finding: Finding): string[] {
   const { lastRows } = finding.trial.read
   const totals = finding.totals.filter(({ kind }) => kind === 'notSum')
   const last = lastRows.flatMap(({ file, line, column, value }) =>
@@ -140,7 +140,7 @@ function totalsAsked(finding: Finding): string[] {
   return rows.length === 0 ? [] : [`say whether ${totalsSaid(finding, rows)}`]
 }
 
-function labelsAsked(finding: Finding): string[] {
+function labelQuestions(finding: Finding): string[] {
   const { labels, skipLines } = finding.dialect
   const column = labels?.findIndex((cell) => cell.trim() !== '') ?? -1
   if (column === -1) return []
@@ -148,7 +148,7 @@ function labelsAsked(finding: Finding): string[] {
   return [`say whether line ${skipLines + 2} is a second header, as its texts above numbers suggest: ${drop}`]
 }
 
-function headingsSaid(finding: Finding): string[] {
+function headingTexts(finding: Finding): string[] {
   const { headings } = finding
   if (headings.length === 0) return []
   const lines = describeLines(headings.map(({ line }) => line))
@@ -157,7 +157,7 @@ function headingsSaid(finding: Finding): string[] {
   ]
 }
 
-function classesSaid(finding: Finding): string[] {
+function classTexts(finding: Finding): string[] {
   const rows = finding.totals.flatMap(({ line, kind, ...total }) =>
     kind === 'possibleSum' ? [{ ...total, place: `line ${line}` }] : [],
   )
@@ -181,7 +181,7 @@ function dropSaid({ dialect, names }: Finding, rows: readonly LabelledRow[]): st
 /** Dates of birth in English, Portuguese, Spanish, French, German and Italian. */
 const birthPattern = /(^|_)(birth|born|dob|nasc|nascimento|nascita|nacimiento|naissance|geburt)/i
 
-function birthsAsked(days: Trial['days']): string[] {
+function birthQuestions(days: Trial['days']): string[] {
   const today = new Date().toISOString().slice(0, 10)
   return [...days].flatMap(([name, dayList]) => {
     const last = dayList.at(-1) ?? ''

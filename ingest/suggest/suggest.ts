@@ -66,7 +66,7 @@ export function suggestionText({ remarks, refusal, dataset, entry }: Suggestion)
 /** New texts in a round may change the type of a column. */
 const roundsMax = 6
 /** After these rounds, every column with misfits becomes text. */
-const roundsTyped = 3
+const typedRoundsMax = 3
 const misfitsShown = 3
 const memory = '550MB'
 
@@ -121,10 +121,10 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
         db,
       },
     )
-    const { entry, trial, fields } = await draft.settled().catch(async (error: unknown) => {
+    const { entry, trial, fields } = await draft.settleEntry().catch(async (error: unknown) => {
       if (!(error instanceof OtherHeader) || source['union_by_name'] === true) throw error
-      await draft.readAllColumns()
-      return draft.settled()
+      await draft.uniteColumns()
+      return draft.settleEntry()
     })
     const placesText = await placesOf(files, options, trial, entry)
     const annotatedEntry = {
@@ -217,7 +217,7 @@ class Draft {
   }
 
   /** Reads the start of every file, for columns that only some have. */
-  async readAllColumns(): Promise<void> {
+  async uniteColumns(): Promise<void> {
     const { source, limits, progress } = this.#options
     progress.step('reading each file')
     const columns = new Map(this.columns.map((column) => [column.name, column] as const))
@@ -237,7 +237,7 @@ class Draft {
     this.dialect = { ...this.dialect, evidence: [...this.dialect.evidence, note] }
   }
 
-  async settled(): Promise<{ entry: Entry; trial: Trial; fields: readonly SuggestedField[] }> {
+  async settleEntry(): Promise<{ entry: Entry; trial: Trial; fields: readonly SuggestedField[] }> {
     for (let round = 0; ;) {
       const fields = this.columns.map(suggestField)
       const entry = this.#entryOf(fields.map(({ keys }) => keys))
@@ -253,7 +253,7 @@ class Draft {
         )
       round += 1
       this.columns = this.columns.map((column, index) =>
-        learnt(column, trial.fields[index]?.misfits ?? [], round > roundsTyped),
+        withMisfits(column, trial.fields[index]?.misfits ?? [], round > typedRoundsMax),
       )
     }
   }
@@ -278,8 +278,8 @@ class Draft {
     const { db, scratch, limits, progress } = this.#options
     const table = tableOf(entryText(entry))
     const hasProbes = fields.some(({ probe }) => probe !== null)
-    const probed = hasProbes ? this.#entryOf(fields.map(({ keys, probe }) => probe?.keys ?? keys)) : null
-    const probeFields = probed === null ? [] : tableOf(entryText(probed)).fields
+    const probeEntry = hasProbes ? this.#entryOf(fields.map(({ keys, probe }) => probe?.keys ?? keys)) : null
+    const probeFields = probeEntry === null ? [] : tableOf(entryText(probeEntry)).fields
     const probes = fields.map(({ probe }, index): Field | null =>
       probe === null ? null : (probeFields[index] ?? null),
     )
@@ -296,17 +296,18 @@ class Draft {
         limits,
         progress,
       })
-      return (await this.#isOtherwise(trial.read.rejects)) ? 'another dialect' : trial
+      return (await this.#correctDialect(trial.read.rejects)) ? 'another dialect' : trial
     } catch (error) {
-      if (error instanceof TableFailure && (await this.#isOtherwise(error.rejects))) return 'another dialect'
+      if (error instanceof TableFailure && (await this.#correctDialect(error.rejects)))
+        return 'another dialect'
       throw error
     }
   }
 
   /** Changes the dialect if rejected rows show what it lacks; returns whether it did. */
-  async #isOtherwise(rejects: readonly Reject[]): Promise<boolean> {
+  async #correctDialect(rejects: readonly Reject[]): Promise<boolean> {
     return (
-      (await this.#isOtherwiseEncoded(rejects)) ||
+      (await this.#correctEncoding(rejects)) ||
       this.#hasRepeatedHeaders(rejects) ||
       this.#hasExtraCells(rejects)
     )
@@ -328,7 +329,7 @@ class Draft {
     return true
   }
 
-  async #isOtherwiseEncoded(rejects: readonly Reject[]): Promise<boolean> {
+  async #correctEncoding(rejects: readonly Reject[]): Promise<boolean> {
     if (!rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason))) return false
     const { source, limits } = this.#options
     const members = await Promise.all(
@@ -366,15 +367,15 @@ const columnNamePattern = /^\p{L}[\p{L}\p{M}\d _./()%-]*$/u
 
 function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly SeenColumn[]): void {
   for (const { line, values } of rows) {
-    const isNames =
+    const isLikeHeader =
       new Set(values).size === values.length && values.every((name) => columnNamePattern.test(name))
-    if (!isNames) continue
-    const isOddOne = columns.some((column, index) => {
-      const texts = new Map(column.texts)
-      texts.delete(values[index] ?? '')
-      return texts.size > 0 && isTextColumn(column) && !isTextColumn({ ...column, texts })
+    if (!isLikeHeader) continue
+    const isOnlyText = columns.some((column, index) => {
+      const otherTexts = new Map(column.texts)
+      otherTexts.delete(values[index] ?? '')
+      return otherTexts.size > 0 && isTextColumn(column) && !isTextColumn({ ...column, texts: otherTexts })
     })
-    if (isOddOne)
+    if (isOnlyText)
       throw new TableFailure(
         `line ${line}: a second table (header ${JSON.stringify(values.join(','))}) begins after an empty row: make it a file of its own`,
       )
@@ -382,7 +383,7 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
 }
 
 /** Adds misfits to the sample. If the keys stay the same, the column must be text. */
-function learnt(column: SeenColumn, misfits: readonly Misfit[], isText: boolean): SeenColumn {
+function withMisfits(column: SeenColumn, misfits: readonly Misfit[], isText: boolean): SeenColumn {
   if (misfits.length === 0) return column
   const texts = new Map(column.texts)
   for (const { text, rows } of misfits) texts.set(text, (texts.get(text) ?? 0) + rows)
@@ -403,18 +404,19 @@ function describeField(
   index: number,
   placesText: Places,
 ): ColumnNotes {
-  const tried = trial.fields[index]
-  if (field === undefined || tried === undefined)
+  const fieldTrial = trial.fields[index]
+  if (field === undefined || fieldTrial === undefined)
     return { isEmpty: true, evidence: '', notice: null, question: null }
   const { question, isNotable = false } = field
-  const evidence = field.evidence(tried)
-  const nearly = exceptionsText(field, trial, index, placesText)
-  const advice = question ?? (nearly === null ? null : adviceOf(field, trial, index))
+  const evidence = field.evidence(fieldTrial)
+  const exceptions = exceptionsText(field, trial, index, placesText)
+  const advice = question ?? (exceptions === null ? null : adviceOf(field, trial, index))
   return {
-    isEmpty: tried.filled === 0,
-    evidence: joined(evidence, ...(question === null ? [nearly, advice] : [question, nearly])),
+    isEmpty: fieldTrial.filled === 0,
+    evidence: joined(evidence, ...(question === null ? [exceptions, advice] : [question, exceptions])),
     notice: advice === null && isNotable ? evidence : null,
-    question: advice === null ? null : joined(...(question === null ? [nearly, advice] : [question, nearly])),
+    question:
+      advice === null ? null : joined(...(question === null ? [exceptions, advice] : [question, exceptions])),
   }
 }
 
@@ -447,21 +449,24 @@ const missingPattern = /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u
 
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
-  const totals = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
+  const totalTexts = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
   // A total that occurs once, in the last row, is left out with it.
-  const doubtful = misfits.filter(({ text, rows }) => rows > 1 || !totals.has(text))
-  const isComplete = misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && doubtful.length <= nullsMax
-  const othersMeanNull = isComplete && doubtful.every(({ text }) => missingPattern.test(text))
+  const exceptions = misfits.filter(({ text, rows }) => rows > 1 || !totalTexts.has(text))
+  const isComplete = misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && exceptions.length <= nullsMax
+  const othersMeanNull = isComplete && exceptions.every(({ text }) => missingPattern.test(text))
   const nulls =
-    othersMeanNull && doubtful.length > 0 ? { nulls: ['', ...doubtful.map(({ text }) => text.trim())] } : {}
+    othersMeanNull && exceptions.length > 0
+      ? { nulls: ['', ...exceptions.map(({ text }) => text.trim())] }
+      : {}
   const keys = Object.entries({ ...probe?.keys, ...nulls }).map(
     ([key, value]) => `${key}: ${inlineYaml(value)}`,
   )
-  const total = doubtful.length < misfits.length ? ', leave the total out' : ''
-  if (doubtful.length === 0) return `to give the field this type${total}, and declare ${keys.join(', ')}`
+  const totalAdvice = exceptions.length < misfits.length ? ', leave the total out' : ''
+  if (exceptions.length === 0)
+    return `to give the field this type${totalAdvice}, and declare ${keys.join(', ')}`
   if (othersMeanNull)
-    return `to give the field this type${total}, with null for the others, declare ${keys.join(', ')}`
-  return `to give the field this type${total}, correct the others in the file, and declare ${keys.join(', ')}`
+    return `to give the field this type${totalAdvice}, with null for the others, declare ${keys.join(', ')}`
+  return `to give the field this type${totalAdvice}, correct the others in the file, and declare ${keys.join(', ')}`
 }
 
 type Places = (records: readonly number[]) => string

@@ -11,35 +11,35 @@ const mostShare = 0.5
 
 /**
  * Suggests text, with what the values leave open.
- * @param doubtful texts that may mean null
+ * @param doubtfulNulls texts that may mean null
  */
 export function textField(
   { name, texts }: SeenColumn,
   filled: readonly string[],
   nulls: object,
-  doubtful: readonly string[],
+  doubtfulNulls: readonly string[],
 ): SuggestedField {
   const nullsQuestion =
-    doubtful.length === 0
+    doubtfulNulls.length === 0
       ? null
-      : `say whether ${doubtful.map((text) => visibleJson(text)).join(' and ')} (${formatCount(doubtful.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtful])}`
+      : `say whether ${doubtfulNulls.map((text) => visibleJson(text)).join(' and ')} (${formatCount(doubtfulNulls.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtfulNulls])}`
   const longestSeen = Math.max(...filled.map((text) => text.length))
   const example = visibleJson((filled[0] ?? '').slice(0, 40))
-  const rows = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
+  const valueCount = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
   const question = centuryQuestion(filled)
-  const isCpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
+  const areAllCpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
   const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
-  const probe = probeOf(name, texts, filled, rows)
+  const probe = probeOf(name, texts, filled, valueCount)
   if (question !== null) return { keys, evidence: () => '', question, probe }
   return {
     keys,
     evidence: ({ filled: count, longest }) =>
-      isCpfs
+      areAllCpfs
         ? cpfEvidence({ filled: count, longest })
         : `${counted(count, 'text')} of at most ${counted(longest, 'character')}, such as ${example}`,
-    isNotable: isCpfs,
+    isNotable: areAllCpfs,
     // A column of CPFs has no other texts.
-    question: isCpfs ? null : nullsQuestion,
+    question: areAllCpfs ? null : nullsQuestion,
     probe,
   }
 }
@@ -71,22 +71,24 @@ function probeOf(
   name: string,
   texts: ReadonlyMap<string, number>,
   filled: readonly string[],
-  rows: number,
+  valueCount: number,
 ): SuggestedField['probe'] {
-  const isMost = (sample: readonly string[]): boolean => {
+  const isMajority = (sample: readonly string[]): boolean => {
     const count = sample.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0)
     // One odd value may be a line that is no row.
-    const isAllButOne = count === rows - 1 && count > 1
-    return sample.length > 0 && sample.length < filled.length && (isAllButOne || count >= mostShare * rows)
+    const isAllButOne = count === valueCount - 1 && count > 1
+    return (
+      sample.length > 0 && sample.length < filled.length && (isAllButOne || count >= mostShare * valueCount)
+    )
   }
   const days = dayName.test(name)
     ? filled.filter((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
     : []
-  if (isMost(days)) return { keys: { type: 'date', format: 'yyyymmdd' }, description: 'written yyyymmdd' }
+  if (isMajority(days)) return { keys: { type: 'date', format: 'yyyymmdd' }, description: 'written yyyymmdd' }
   const forms = filled.map((text) => numberForm([text]))
   for (const decimal of ['.', ','] as const) {
     const numbers = filled.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
-    const form = isMost(numbers) ? numberForm(numbers) : null
+    const form = isMajority(numbers) ? numberForm(numbers) : null
     if (form === null || isAmbiguous(form) || isLossy(form)) continue
     const description = isWhole(form)
       ? 'whole numbers'
@@ -94,7 +96,7 @@ function probeOf(
     return { keys: { type: isWhole(form) ? 'integer' : 'float', ...notationKeysOf(form) }, description }
   }
   const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
-  const form = isMost(moments) ? momentForm(moments) : null
+  const form = isMajority(moments) ? momentForm(moments) : null
   // With an example, day and month are ambiguous.
   if (form === null || 'example' in form) return null
   return { keys: momentKeys(form), description: `written ${writtenAs(form)}` }

@@ -33,53 +33,57 @@ const keyOf = (column: number, text: string): string => `${column} ${text.trim()
  * word for totals.
  */
 export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
-  const columns = rows.map(({ values }) => values.findIndex((text) => totalPattern.test(text.trim())))
-  const totals = new Set(columns.flatMap((column, index) => (column === -1 ? [] : [index])))
-  if (rows.length - totals.size < 2) return []
-  const sums = (rows[0]?.values ?? []).map((_, column) => runningSums(rows, totals, column))
-  const counts = new Map<string, number>()
+  const totalWordColumns = rows.map(({ values }) =>
+    values.findIndex((text) => totalPattern.test(text.trim())),
+  )
+  const totalWordRows = new Set(totalWordColumns.flatMap((column, index) => (column === -1 ? [] : [index])))
+  if (rows.length - totalWordRows.size < 2) return []
+  const sums = (rows[0]?.values ?? []).map((_, column) => runningSums(rows, totalWordRows, column))
+  const cellCounts = new Map<string, number>()
   for (const [index, { values }] of rows.entries())
-    for (const [column, text] of totals.has(index) ? [] : values.entries())
-      counts.set(keyOf(column, text), (counts.get(keyOf(column, text)) ?? 0) + 1)
-  let [previous, next] = [0, 0]
+    for (const [column, text] of totalWordRows.has(index) ? [] : values.entries())
+      cellCounts.set(keyOf(column, text), (cellCounts.get(keyOf(column, text)) ?? 0) + 1)
+  let [previousTotal, latestTotal] = [0, 0]
   const totalRows = rows.flatMap(({ line, values }, rowIndex): TotalRow[] => {
     const isEnd = rowIndex === 0 || rowIndex === rows.length - 1
-    if (!totals.has(rowIndex) && !isEnd) return []
-    const column = totals.has(rowIndex)
-      ? (columns[rowIndex] ?? 0)
+    if (!totalWordRows.has(rowIndex) && !isEnd) return []
+    const column = totalWordRows.has(rowIndex)
+      ? (totalWordColumns[rowIndex] ?? 0)
       : values.findIndex((text, index) => text !== '' && sums[index] == null)
     const label = values[column]?.trim() ?? ''
     const cells = values.flatMap((text, index) =>
       index === column || text.trim() === '' ? [] : [{ text, index }],
     )
-    const numbers = cells.filter(({ index }) => sums[index] != null)
-    if (totals.has(rowIndex)) [previous, next] = [next, rowIndex]
-    const isRepeated = (counts.get(keyOf(column, label)) ?? 0) > (totals.has(rowIndex) ? 0 : 1)
-    if (column === -1 || isRepeated || numbers.length === 0) return []
+    const numberCells = cells.filter(({ index }) => sums[index] != null)
+    if (totalWordRows.has(rowIndex)) [previousTotal, latestTotal] = [latestTotal, rowIndex]
+    const isCommonLabel = (cellCounts.get(keyOf(column, label)) ?? 0) > (totalWordRows.has(rowIndex) ? 0 : 1)
+    if (column === -1 || isCommonLabel || numberCells.length === 0) return []
     const isSumOf = (from: number, to: number): boolean =>
-      numbers.every(({ text, index }) =>
+      numberCells.every(({ text, index }) =>
         isEqual((sums[index] as RunningSums).between(from, to, rowIndex), text, sums[index] as RunningSums),
       )
-    const isAbove = isSumOf(previous, rowIndex) || isSumOf(previous + 1, rowIndex) || isSumOf(0, rowIndex)
-    const hasTexts = numbers.length < cells.length
-    if (!totals.has(rowIndex)) {
-      const isWhole = numbers.length >= numbersMin && rows.length > rowsMin && isSumOf(0, rows.length)
-      return isWhole ? [{ line, column, label, kind: 'possibleSum' }] : []
+    const isSumAbove =
+      isSumOf(previousTotal, rowIndex) || isSumOf(previousTotal + 1, rowIndex) || isSumOf(0, rowIndex)
+    const hasTexts = numberCells.length < cells.length
+    if (!totalWordRows.has(rowIndex)) {
+      const isGrandTotal =
+        numberCells.length >= numbersMin && rows.length > rowsMin && isSumOf(0, rows.length)
+      return isGrandTotal ? [{ line, column, label, kind: 'possibleSum' }] : []
     }
-    if (isAbove) return [{ line, column, label, kind: hasTexts ? 'possibleSum' : 'sum' }]
+    if (isSumAbove) return [{ line, column, label, kind: hasTexts ? 'possibleSum' : 'sum' }]
     if (isSumOf(rowIndex + 1, rows.length)) return [{ line, column, label, kind: 'possibleSum' }]
     return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'notSum' }] : []
   })
   // If a label also occurs in a row that is no sum, dropping it would lose that row.
-  const open = new Set(
+  const unprovenLabels = new Set(
     totalRows.flatMap(({ column, label, kind }) => (kind === 'sum' ? [] : [keyOf(column, label)])),
   )
   return totalRows.map((row) =>
-    row.kind === 'sum' && open.has(keyOf(row.column, row.label)) ? { ...row, kind: 'notSum' } : row,
+    row.kind === 'sum' && unprovenLabels.has(keyOf(row.column, row.label)) ? { ...row, kind: 'notSum' } : row,
   )
 }
 
-function isEqual(sum: number, text: string, { valueOf, most: sumOfSizes }: RunningSums): boolean {
+function isEqual(sum: number, text: string, { valueOf, absoluteSum: sumOfSizes }: RunningSums): boolean {
   return Math.abs(sum - valueOf(text)) <= 1e-9 * Math.max(1, sumOfSizes)
 }
 
@@ -87,17 +91,19 @@ interface RunningSums {
   /** Sums rows without totals and without the row `at`. */
   readonly between: (from: number, to: number, at: number) => number
   /** Largest sum, which bounds the error. */
-  readonly most: number
+  readonly absoluteSum: number
   readonly valueOf: (text: string) => number
 }
 
 /** Words without digits count as 0; null for other texts. */
 function runningSums(
   rows: readonly SampleRow[],
-  totals: ReadonlySet<number>,
+  excludedRows: ReadonlySet<number>,
   column: number,
 ): RunningSums | null {
-  const texts = rows.flatMap(({ values }, index) => (totals.has(index) ? [] : [values[column]?.trim() ?? '']))
+  const texts = rows.flatMap(({ values }, index) =>
+    excludedRows.has(index) ? [] : [values[column]?.trim() ?? ''],
+  )
   const form = numberForm([...new Set(texts.filter((text) => /\d/.test(text)))])
   if (form === null || isLossy(form)) return null
   const decimal = isAmbiguous(form) ? (form.separator === '.' ? ',' : '.') : form.decimal
@@ -105,12 +111,14 @@ function runningSums(
     const digits = text.replaceAll(new RegExp(`[^\\d${decimal}eE]`, 'g'), '').replace(decimal, '.')
     return (/^\D*[-\u2212\u2013(]|-$/.test(text) ? -1 : 1) * (Number(digits) || 0)
   }
-  const values = rows.map((row, index) => (totals.has(index) ? 0 : valueOf(row.values[column] ?? '')))
-  const upTo = [0]
-  for (const [index, value] of values.entries()) upTo.push((upTo[index] ?? 0) + value)
+  const values = rows.map((row, index) => (excludedRows.has(index) ? 0 : valueOf(row.values[column] ?? '')))
+  const sumsBefore = [0]
+  for (const [index, value] of values.entries()) sumsBefore.push((sumsBefore[index] ?? 0) + value)
   const between = (from: number, to: number, excluded: number): number =>
-    (upTo[to] ?? 0) - (upTo[from] ?? 0) - (excluded >= from && excluded < to ? (values[excluded] ?? 0) : 0)
-  return { between, most: values.reduce((sum, value) => sum + Math.abs(value), 0), valueOf }
+    (sumsBefore[to] ?? 0) -
+    (sumsBefore[from] ?? 0) -
+    (excluded >= from && excluded < to ? (values[excluded] ?? 0) : 0)
+  return { between, absoluteSum: values.reduce((sum, value) => sum + Math.abs(value), 0), valueOf }
 }
 
 export function dropOf(

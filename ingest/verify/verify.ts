@@ -22,21 +22,21 @@ export interface Verified {
 /** Compares every file of every snapshot with its hash, and its changes with its rows. */
 export async function* verify(store: Store, tables: readonly Table[]): AsyncGenerator<Verified> {
   for (const table of tables) {
-    const ids = await snapshotsIn(store, table)
+    const snapshotIds = await snapshotsIn(store, table)
     const current = await publishedOf(store, table).catch(() => null)
-    const pointer = await faultOf(async () => {
+    const pointerFault = await faultOf(async () => {
       const manifest = await publishedOf(store, table)
-      if (manifest === null && ids.length > 0)
+      if (manifest === null && snapshotIds.length > 0)
         throw new Error('current.json is missing, although there are snapshots')
-      if (manifest !== null && !ids.includes(manifest.snapshot)) {
+      if (manifest !== null && !snapshotIds.includes(manifest.snapshot)) {
         throw new Error(`current.json points to ${manifest.snapshot}, which is missing`)
       }
       await readRollbacks(store, table)
     })
-    if (ids.length === 0 && pointer === null) continue
-    yield { table, subject: 'current.json', bytes: 0, fault: pointer }
+    if (snapshotIds.length === 0 && pointerFault === null) continue
+    yield { table, subject: 'current.json', bytes: 0, fault: pointerFault }
     const intact = new Map<SnapshotId, Manifest>()
-    for (const id of ids) {
+    for (const id of snapshotIds) {
       // Damage of a quarantined snapshot is known, and it was replaced.
       if (id !== current?.snapshot && (await quarantinedAt(store, table, id)) !== null) continue
       let bytes = 0
@@ -56,9 +56,11 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
       const changes = manifest.changes?.filter(({ since }) => intact.has(since)) ?? []
       const fault = await faultOf(() => verifyChanges(store, { ...manifest, changes }))
       if (fault === null) continue
-      const left = await snapshotsIn(store, table)
+      const remainingIds = await snapshotsIn(store, table)
       // An expired snapshot may have been removed meanwhile.
-      const isGone = [id, ...changes.map(({ since }) => since)].some((snapshot) => !left.includes(snapshot))
+      const isGone = [id, ...changes.map(({ since }) => since)].some(
+        (snapshot) => !remainingIds.includes(snapshot),
+      )
       if (!isGone) yield { table, subject: id, bytes: 0, fault }
     }
   }

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events'
 interface Flight<T> {
   readonly result: Promise<T>
   /** Created on demand. */
-  readonly stop: () => AbortController
+  readonly stopController: () => AbortController
   callerCount: number
 }
 
@@ -41,25 +41,25 @@ export class SingleFlight<T> {
   async #follow(key: string, flight: Flight<T>, signal: () => AbortSignal): Promise<T> {
     flight.callerCount += 1
     return new Promise((resolve, reject) => {
-      let watched: AbortSignal | null = null
+      let watchedSignal: AbortSignal | null = null
       const onAbort = (): void => {
-        reject(watched?.reason as Error)
+        reject(watchedSignal?.reason as Error)
         flight.callerCount -= 1
         if (flight.callerCount > 0) return
         // A new caller needs work that is not being stopped.
         this.#forget(key, flight)
-        flight.stop().abort(watched?.reason)
+        flight.stopController().abort(watchedSignal?.reason)
       }
-      const turn = setImmediate(() => {
-        watched = signal()
+      const watchStart = setImmediate(() => {
+        watchedSignal = signal()
         // A page of long texts adds many listeners, and Node would warn of a leak.
-        setMaxListeners(0, watched)
-        if (watched.aborted) onAbort()
-        else watched.addEventListener('abort', onAbort, { once: true })
+        setMaxListeners(0, watchedSignal)
+        if (watchedSignal.aborted) onAbort()
+        else watchedSignal.addEventListener('abort', onAbort, { once: true })
       })
       const end = (): void => {
-        clearImmediate(turn)
-        watched?.removeEventListener('abort', onAbort)
+        clearImmediate(watchStart)
+        watchedSignal?.removeEventListener('abort', onAbort)
       }
       flight.result.then(resolve, reject).finally(end)
     })
@@ -68,7 +68,7 @@ export class SingleFlight<T> {
   #begin(key: string, work: (signal: () => AbortSignal) => Promise<T>): Flight<T> {
     let controller: AbortController | null = null
     const stop = (): AbortController => (controller ??= new AbortController())
-    const flight: Flight<T> = { result: work(() => stop().signal), stop, callerCount: 0 }
+    const flight: Flight<T> = { result: work(() => stop().signal), stopController: stop, callerCount: 0 }
     this.#flying.set(key, flight)
     const forget = (): void => this.#forget(key, flight)
     flight.result.then(forget, forget)

@@ -156,15 +156,15 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
 function sentencesOf({ table, manifest, report, answer }: Change, words: Words): string[] {
   const { rows, before, changes: [changes] = [] } = manifest
   const { count, day, list } = writtenIn(words)
-  const now = words.rows(count(rows))
+  const rowsNow = words.rows(count(rows))
   const difference = rows - (before?.rows ?? rows)
-  const first =
+  const rowsSentence =
     before === undefined
-      ? `${now}.`
+      ? `${rowsNow}.`
       : difference === 0
-        ? words.asManyAsBefore(now)
+        ? words.asManyAsBefore(rowsNow)
         : words.rowsBefore(
-            now,
+            rowsNow,
             count(before.rows),
             `${difference > 0 ? '+' : '−'}${count(Math.abs(difference))}`,
           )
@@ -172,7 +172,7 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
   const changed = changes === undefined ? [] : changedRowTexts(words, changes).map(({ text }) => text)
   const sentences = [
     ...(answer === undefined ? [] : [answerSentence(answer, words)]),
-    first,
+    rowsSentence,
     ...(changed.length > 0 ? [`${list(changed)}.`] : changes === undefined ? [] : [words.noRowChanged]),
     ...schemaSentences(table, manifest, words),
     ...(rejected > 0 ? [words.leftOutOfTable(count(rejected))] : []),

@@ -22,7 +22,7 @@ export function signposts(
   writing: Writing,
   { dataset, tables }: DatasetDescription,
   language: Language,
-  described: readonly Described[],
+  descriptions: readonly Described[],
 ): TypedLink[] {
   const { documents, files, page } = writing
   return [
@@ -31,7 +31,7 @@ export function signposts(
     { rel: 'cite-as', href: page(language, dataset) },
     ...(dataset.author?.url == null ? [] : [{ rel: 'author', href: dataset.author.url }]),
     ...(dataset.license === null ? [] : [{ rel: 'license', href: dataset.license.url }]),
-    ...described.map(({ file, contentType }) => ({
+    ...descriptions.map(({ file, contentType }) => ({
       rel: 'describedby',
       href: documents.ofDataset(dataset, file),
       type: mediaTypeIn(contentType),

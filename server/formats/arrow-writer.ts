@@ -100,10 +100,10 @@ class StreamWriter extends RecordBatchStreamWriter {
 
 function dataOf(
   type: DataType | undefined,
-  { values, valid, nulls }: Items,
+  { values, validBits, nullCount }: Items,
   { choices }: OutputColumn,
 ): Data {
-  const common = { length: values.length, nullCount: nulls, nullBitmap: valid }
+  const common = { length: values.length, nullCount, nullBitmap: validBits }
   if (DataType.isInt(type) && values instanceof BigInt64Array)
     return makeData({ ...common, type, data: values })
   if (DataType.isFloat(type) && values instanceof Float64Array)
@@ -134,15 +134,15 @@ function choiceVector(choices: readonly string[]): Vector<Utf8> {
   const vector = makeVector(
     textData(Buffer.concat(texts), {
       values: Uint32Array.from(texts, ({ length }) => length),
-      valid: null,
-      nulls: 0,
+      validBits: null,
+      nullCount: 0,
     }),
   )
   vectors.set(choices, vector)
   return vector
 }
 
-function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8> {
+function textData(data: Uint8Array, { values, validBits, nullCount }: Items): Data<Utf8> {
   const valueOffsets = new Int32Array(values.length + 1)
   let end = 0
   for (let index = 0; index < values.length; index += 1) {
@@ -150,7 +150,7 @@ function textData(data: Uint8Array, { values, valid, nulls }: Items): Data<Utf8>
     valueOffsets[index + 1] = end
   }
   const type = new Utf8()
-  return makeData({ type, length: values.length, nullCount: nulls, nullBitmap: valid, valueOffsets, data })
+  return makeData({ type, length: values.length, nullCount, nullBitmap: validBits, valueOffsets, data })
 }
 
 function bitsOf(values: NodeJS.TypedArray): Uint8Array {

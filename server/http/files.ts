@@ -33,9 +33,9 @@ export interface ServedFile {
    * Keeps the file local until the returned function is called; absent if it always is.
    * @throws FileUnavailable
    */
-  readonly hold?: () => Promise<() => void>
+  readonly keepOpen?: () => Promise<() => void>
   /** Reports a missing file, or another hash. */
-  readonly doubt: (reason: string) => void
+  readonly onMismatch: (reason: string) => void
 }
 
 const bufferBytes = 200_000
@@ -71,7 +71,7 @@ async function transmit(
   slot: Slot,
 ): Promise<void> {
   const doubted = (): Problem => {
-    served.doubt(`${served.file} has changed`)
+    served.onMismatch(`${served.file} has changed`)
     return damagedFiles(served.saveAs)
   }
   if (!served.isUnchanged()) throw doubted()
@@ -84,7 +84,7 @@ async function transmit(
   if (!isKnown) await accountFor(res).spend(req.method === 'HEAD' ? {} : { fileBytes })
   const plainRequest = plain(req, range)
   sendBudget.requireRoom()
-  const release = await served.hold?.()
+  const release = await served.keepOpen?.()
   res.setHeader('ETag', tag)
   res.setHeader('Content-Type', served.mediaType)
   if (served.contentEncoding !== undefined) res.setHeader('Content-Encoding', served.contentEncoding)

@@ -35,7 +35,7 @@ interface Common {
   /** Default `catalog`. */
   readonly countsAs?: LimitClass
   /** Paths with more than names of the catalog are unlimited, so `Shortcuts` must not store them. */
-  readonly isEndless?: boolean
+  readonly hasEndlessAddresses?: boolean
   readonly offers?: readonly Offer[]
 }
 
@@ -100,7 +100,7 @@ export function mount(
       else await responder.send(message, response, resourceFound)
     }
     await answerTo(req, res, originalUrl)
-    if (resource.isEndless === true) return
+    if (resource.hasEndlessAddresses === true) return
     shortcuts.remember(originalUrl, (message, response) => answerTo(message, response, message.url ?? ''))
   }
   router

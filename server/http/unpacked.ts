@@ -43,7 +43,7 @@ async function transmit(
   slot: Slot,
 ): Promise<void> {
   if (!packed.isUnchanged()) {
-    packed.doubt(`${packed.file} has changed`)
+    packed.onMismatch(`${packed.file} has changed`)
     throw damagedFiles(packed.saveAs)
   }
   const { sections } = packed
@@ -53,7 +53,7 @@ async function transmit(
     return
   }
   const slice = sections === null || wanted === null ? null : sliceOf(sections, wanted)
-  const release = await packed.hold?.()
+  const release = await packed.keepOpen?.()
   const source = createReadStream(path.join(packed.folder, packed.file), slice?.packed ?? {})
   // Sections end without a last block, which only the end of the file has.
   const unpack =
@@ -70,7 +70,7 @@ async function transmit(
   const ends = await Promise.allSettled([unpacking, sending]).finally(release)
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed === undefined || res.destroyed) return
-  packed.doubt(`${packed.file} cannot be unpacked`)
+  packed.onMismatch(`${packed.file} cannot be unpacked`)
   throw failed.reason
 }
 

@@ -136,14 +136,14 @@ function tableLine({ context, files }: PageService, table: Table, shown: ShownTa
       <td colspan="3">${words.notPublished}</td>
     </tr>`
   const { manifest, spark } = shown
-  const [download] = manifest.files
+  const [csvFile] = manifest.files
   return html`<tr>
     ${name}
     <td class="drawn">${spark}</td>
     <td class="number" data-label="${words.rowsHead}">${count(manifest.rows)}</td>
     <td>
       ${manifest.rows <= table.excelRowsMax && html`<a href="${addresses.workbook(language, table, new Map())}" rel="nofollow">${words.download} Excel</a><br />`}
-      <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(download?.bytes ?? 0)}</a>
+      <a href="${files.download(table)}">${words.download} CSV (gzip), ${bytes(csvFile?.bytes ?? 0)}</a>
     </td>
   </tr>`
 }
@@ -156,13 +156,13 @@ export function datasetPage(service: PageService): Resource {
       const dataset = findDataset(catalog, params)
       parseQuery(target, [])
       const cited = citedDataset(service, dataset)
-      const truths = await truthsOf(service, dataset)
-      const key = [cited.today, truths.map(({ manifest, lastCheck }) => [manifest.snapshot, lastCheck])]
+      const provenances = await provenancesOf(service, dataset)
+      const key = [cited.today, provenances.map(({ manifest, lastCheck }) => [manifest.snapshot, lastCheck])]
       const view = describeDataset(snapshots, dataset)
       const answer = webPageOf(
         service,
         ['dataset', dataset.slug, ...key],
-        () => withSparks(service, dataset, truths),
+        () => withSparks(service, dataset, provenances),
         (shown) => datasetHtml(service, cited, shown),
       )
       const linksetAddress = writing.documents.ofDataset(dataset, 'linkset.json')
@@ -172,7 +172,7 @@ export function datasetPage(service: PageService): Resource {
   }
 }
 
-async function truthsOf({ snapshots }: PageService, dataset: Dataset): Promise<TableProvenance[]> {
+async function provenancesOf({ snapshots }: PageService, dataset: Dataset): Promise<TableProvenance[]> {
   const truths: TableProvenance[] = []
   for (const table of dataset.tables.values()) {
     const snapshot = snapshots.current(table)

@@ -71,7 +71,7 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   kind: 'chart' | null,
   parse: (table: Table, target: string) => Query,
-  describe: (answerable: AnswerableQuery<Query>, request: ResourceRequest) => DescribedFrame,
+  describeFrame: (answerable: AnswerableQuery<Query>, request: ResourceRequest) => DescribedFrame,
 ): Resource {
   const { context, snapshots } = service
   const { addresses, language, words } = context
@@ -82,23 +82,23 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
     find: (request) => {
       const answer = (answerable: AnswerableQuery<Query>): NamedResponse => {
         const { table, snapshot, query } = answerable
-        const shown = snapshot.manifest.snapshot
-        const { key, parameters, rowBytes, frame } = describe(answerable, request)
-        const isGone = query.snapshot !== null && query.snapshot !== 'current' && query.snapshot !== shown
-        const linkParameters = isGone ? new Map([...parameters, ['snapshot', shown]]) : parameters
-        const current = snapshots.current(table)?.manifest.snapshot ?? shown
-        const newest = addresses.embed(
+        const shownId = snapshot.manifest.snapshot
+        const { key, parameters, rowBytes, frame } = describeFrame(answerable, request)
+        const isGone = query.snapshot !== null && query.snapshot !== 'current' && query.snapshot !== shownId
+        const linkParameters = isGone ? new Map([...parameters, ['snapshot', shownId]]) : parameters
+        const currentId = snapshots.current(table)?.manifest.snapshot ?? shownId
+        const newestAddress = addresses.embed(
           language,
           table,
           kind,
-          new Map([...linkParameters, ['snapshot', current]]),
+          new Map([...linkParameters, ['snapshot', currentId]]),
         )
         const note =
-          current === shown
+          currentId === shownId
             ? isGone && html`<p>${words.versionGone}</p>`
-            : html`<p><a href="${newest}">${words.newerData}</a></p>`
+            : html`<p><a href="${newestAddress}">${words.newerData}</a></p>`
         return {
-          ...named(service, ['embed', ...key, isGone, current], embedPolicy),
+          ...named(service, ['embed', ...key, isGone, currentId], embedPolicy),
           work: { rowBytes },
           body: async (signal) => {
             const content = await frame(linkParameters, signal)
@@ -212,18 +212,18 @@ export function oEmbed(
       const query = new Map(parametersOf(target))
       if ((query.get('format') ?? 'json') !== 'json')
         throw new Problem('not-acceptable', 'The parameter "format" must be json.')
-      const frame = embeddable(query.get('url') ?? '', publicUrl, services)
+      const frame = frameAt(query.get('url') ?? '', publicUrl, services)
       if (frame === null)
         throw new Problem(
           'unknown-address',
           'The parameter "url" must be the address of a table or a chart of this service.',
         )
       const { src, title } = frame
-      const limited = (name: string, size: number): number => {
+      const limitedSize = (name: string, size: number): number => {
         const max = Number(query.get(name) ?? size)
         return max >= 1 ? Math.min(size, Math.floor(max)) : size
       }
-      const [width, height] = [limited('maxwidth', frameWidth), limited('maxheight', frameHeight)]
+      const [width, height] = [limitedSize('maxwidth', frameWidth), limitedSize('maxheight', frameHeight)]
       const body = {
         version: '1.0',
         type: 'rich',
@@ -239,7 +239,7 @@ export function oEmbed(
   }
 }
 
-function embeddable(
+function frameAt(
   url: string,
   { origin, pathname }: URL,
   services: ReadonlyMap<string, PageService>,
@@ -247,7 +247,7 @@ function embeddable(
   const base = pathname.replace(/\/$/, '')
   if (!url.startsWith(`${origin}${base}/`) || !URL.canParse(url)) return null
   const { pathname: path, searchParams } = new URL(url)
-  const [, language = '', slug = '', name = '', kind] =
+  const [, language = '', slug = '', name = '', chartSegment] =
     /^\/([a-z]+)\/dataset\/([^/]+)\/([^/]+)\/(chart\/)?$/.exec(path.slice(base.length)) ?? []
   const service = services.get(language)
   const table = service?.catalog.datasets.get(slug)?.tables.get(name)
@@ -259,6 +259,7 @@ function embeddable(
     ...(snapshot === undefined || searchParams.has('snapshot') ? [] : ([['snapshot', snapshot]] as const)),
   ])
   const src =
-    origin + addresses.embed(service.context.language, table, kind === undefined ? null : 'chart', parameters)
+    origin +
+    addresses.embed(service.context.language, table, chartSegment === undefined ? null : 'chart', parameters)
   return { src, title: `${service.catalog.datasets.get(slug)?.name ?? slug}, ${name}` }
 }

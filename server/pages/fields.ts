@@ -22,17 +22,17 @@ import {
 
 type Profile = SnapshotReport['fields'][number]
 
-function fieldsHtml(context: PageContext, described: RequestedTable): Html {
-  const { dataset, table, report } = described
+function fieldsHtml(context: PageContext, view: RequestedTable): Html {
+  const { dataset, table, report } = view
   const { addresses, language, words } = context
   const title = `${words.fields}: ${dataset.name}, ${titleOf(table)}`
   const main = html`
-    ${headPart(context, described, 'fields')}
+    ${headPart(context, view, 'fields')}
     <p><a href="${addresses.dictionary(language, table)}" download>${words.download} CSV</a></p>
     ${stackedTable(
       words.fields,
       [words.field, words.type, words.bounds, words.distribution],
-      table.fields.map((field) => fieldLine(context, field, foundOf(report, field))),
+      table.fields.map((field) => fieldLine(context, field, profileOf(report, field))),
     )}
   `
   return framed(context, {
@@ -43,7 +43,7 @@ function fieldsHtml(context: PageContext, described: RequestedTable): Html {
   })
 }
 
-function foundOf(report: SnapshotReport | null, { name }: Field): Profile | undefined {
+function profileOf(report: SnapshotReport | null, { name }: Field): Profile | undefined {
   return report?.fields.find((item) => item.name === name)
 }
 
@@ -109,7 +109,7 @@ function distributionPart(
 function dictionaryCsv({ table, report }: RequestedTable): string {
   const lines = table.fields.map((field) => {
     const { name, type, precision, scale, title, description, unit, kind } = field
-    const statistics = foundOf(report, field)
+    const statistics = profileOf(report, field)
     const digits = typeRow(type).hasDigits ? { precision, scale } : { precision: null, scale: null }
     return {
       name,

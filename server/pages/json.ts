@@ -34,7 +34,7 @@ export function jsonPage(context: PageContext, { name, address, text, isCut }: J
     <pre
       class="json"
       tabindex="0"
-    ><code>${text.length > highlightedMax ? text : markup(highlighted(text))}</code></pre>
+    ><code>${text.length > highlightedMax ? text : markup(highlight(text))}</code></pre>
     ${isCut && html`<p><a href="${jsonAddress}" rel="nofollow">${words.jsonCut}</a></p>`}
   `
   return framed(context, { title: name, main, inLanguage: null })
@@ -47,25 +47,25 @@ const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 const lineStarts = Array.from({ length: 20 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
 /** One value per line; numbers and texts keep their spelling. */
-function highlighted(text: string): string {
+function highlight(text: string): string {
   const pieces: string[] = []
   let depth = 0
-  let before = ''
-  const line = (): void => {
+  let previous = ''
+  const startLine = (): void => {
     const start = lineStarts[depth]
     if (start !== undefined) pieces.push(start)
   }
   const matches = text.match(tokens) ?? []
   for (const [index, token] of matches.entries()) {
-    const isEnd = token === '}' || token === ']'
-    const isStart = before === '{' || before === '['
-    if (isEnd) depth -= 1
-    if (isEnd ? !isStart : isStart) line()
+    const isClosing = token === '}' || token === ']'
+    const isAfterOpening = previous === '{' || previous === '['
+    if (isClosing) depth -= 1
+    if (isClosing ? !isAfterOpening : isAfterOpening) startLine()
     pieces.push(tokenPart(token, matches[index + 1] === ':'))
     if (token === '{' || token === '[') depth += 1
-    if (token === ',') line()
+    if (token === ',') startLine()
     if (token === ':') pieces.push(' ')
-    before = token
+    previous = token
   }
   return pieces.join('')
 }

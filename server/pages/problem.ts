@@ -50,12 +50,12 @@ function problemPage(context: PageContext, view: ProblemView): Html {
     ${
       errors.length > 0
         ? correctionForm(context, view)
-        : isShown(view, language) && html`<p lang="en">${detail}</p>`
+        : isDetailShown(view, language) && html`<p lang="en">${detail}</p>`
     }
     ${hasSearch && searchForm(context, '')}
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     ${errors.length > 0 && !view.isOfApi && html`<p><a href="./">${words.withoutThese}</a></p>`}
-    ${code === 'invalid-page' && html`<p><a href="?${firstPage(view)}">${words.toFirstPage}</a></p>`}
+    ${code === 'invalid-page' && html`<p><a href="?${firstPageQuery(view)}">${words.toFirstPage}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `
@@ -68,14 +68,14 @@ function problemPage(context: PageContext, view: ProblemView): Html {
   })
 }
 
-function firstPage({ parameters }: ProblemView): string {
+function firstPageQuery({ parameters }: ProblemView): string {
   return new URLSearchParams(
     parameters.filter(([name]) => name !== 'page').map((pair) => [...pair]),
   ).toString()
 }
 
 /** The detail is English: pages in other languages hide it, and all pages hide details for operators. */
-function isShown({ code, isOfApi }: ProblemView, language: Language): boolean {
+function isDetailShown({ code, isOfApi }: ProblemView, language: Language): boolean {
   return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }
 
@@ -84,11 +84,11 @@ function correctionForm(
   { language, words }: PageContext,
   { errors, parameters, isOfApi, table }: ProblemView,
 ): Html {
-  const aimOf = (parameter: string): Target | null =>
+  const targetFor = (parameter: string): Target | null =>
     isOfApi || table === null ? null : targetOf(table, parameter)
   const titleFor = (parameter: string): string => {
-    const aim = aimOf(parameter)
-    if (aim !== null) return termTitle(words, aim.field)
+    const target = targetFor(parameter)
+    if (target !== null) return termTitle(words, target.field)
     const titles: Readonly<Record<string, string>> = words.parameterTitles
     return titles[parameter] ?? parameter
   }
@@ -109,19 +109,19 @@ function correctionForm(
     }
   }
   const labelOf = (parameter: string): string => {
-    const [title, operator] = [titleFor(parameter), aimOf(parameter)?.operator ?? 'eq']
+    const [title, operator] = [titleFor(parameter), targetFor(parameter)?.operator ?? 'eq']
     return operator === 'eq' || !isOperator(operator) ? title : words.conditions[operator](title, '…')
   }
   // Unknown parameters are left out, since another value would not correct them.
-  const corrected = parameters.filter(
-    ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isInVain(error)),
+  const correctableParameters = parameters.filter(
+    ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isUncorrectable(error)),
   )
-  const names = new Set(corrected.map(([name]) => name))
+  const names = new Set(correctableParameters.map(([name]) => name))
   return html`<form class="correction" method="get">
     ${errors
       .filter(({ parameter }) => !names.has(parameter))
       .map((error) => html`<p role="alert">${messageOf(error)}</p>`)}
-    ${corrected.slice(0, correctedMax).map(([name, text], index) => {
+    ${correctableParameters.slice(0, correctedMax).map(([name, text], index) => {
       const error = errors.find(({ parameter }) => parameter === name)
       return html`<p class="control">
         <label for="asked-${index}">${labelOf(name)}</label>
@@ -134,11 +134,11 @@ function correctionForm(
         ${error !== undefined && html`<span id="error-${index}" role="alert">${messageOf(error)}</span>`}
       </p>`
     })}
-    ${corrected.length > 0 && html`<button>${words.apply}</button>`}
+    ${correctableParameters.length > 0 && html`<button>${words.apply}</button>`}
   </form>`
 }
 
-function isInVain({ reason }: ParameterError): boolean {
+function isUncorrectable({ reason }: ParameterError): boolean {
   return reason === 'unknown-parameter' || reason === 'not-a-filter' || reason === 'unknown-name'
 }
 
@@ -161,7 +161,7 @@ export function problemForms(
   return (target, headers) => {
     const [, first] = target.split('/', 2)
     const language = languages.find((code) => code === first) ?? languageFor(headers['accept-language'])
-    return formIn(contextFor(contexts, language), target)
+    return htmlProblemForm(contextFor(contexts, language), target)
   }
 }
 
@@ -173,7 +173,7 @@ function decodableParameters(target: string): readonly (readonly [string, string
   }
 }
 
-function formIn(context: PageContext, target: string): ProblemForm {
+function htmlProblemForm(context: PageContext, target: string): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(pagePolicy, context.words.locale),

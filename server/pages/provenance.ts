@@ -28,18 +28,19 @@ export function freshnessPart(
   today: string,
 ): Html {
   // If the source never changed, the data is as old as its collection. Older manifests do not say when it changed.
-  const changed = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
-  const latest = changed.at(-1)
-  const isFirst = tables.every(({ manifest }) => manifest.previous === null)
-  const collected = tables.map(({ manifest }) => manifest.collected_at).toSorted()
-  const ageMs = Date.parse(today) - Date.parse(latest ?? collected.at(-1) ?? '')
-  const refreshed = new Set(tables.map(({ table }) => table.refreshed))
-  const frequency = dataset.frequency ?? (refreshed.size === 1 ? ([...refreshed][0] ?? null) : null)
-  const span = frequency === null ? null : spanOf[frequency]
+  const changeDates = tables.flatMap(({ manifest }) => manifest.changed_at ?? []).toSorted()
+  const latestChange = changeDates.at(-1)
+  const hasOnlyFirstSnapshots = tables.every(({ manifest }) => manifest.previous === null)
+  const collectionDates = tables.map(({ manifest }) => manifest.collected_at).toSorted()
+  const ageMs = Date.parse(today) - Date.parse(latestChange ?? collectionDates.at(-1) ?? '')
+  const tableFrequencies = new Set(tables.map(({ table }) => table.refreshed))
+  const frequency =
+    dataset.frequency ?? (tableFrequencies.size === 1 ? ([...tableFrequencies][0] ?? null) : null)
+  const spanMs = frequency === null ? null : spanOf[frequency]
   const { day, count } = writtenIn(words)
   return html`${frequency === null ? words.noPromise : words.promise(words.frequencies[frequency])}
-  ${latest === undefined ? isFirst && words.unchanged : words.changedLast(day(latest))}
-  ${span !== null && ageMs > 2 * span && html`<strong class="late">${words.late(count(Math.floor(ageMs / dayMs)))}</strong>`}`
+  ${latestChange === undefined ? hasOnlyFirstSnapshots && words.unchanged : words.changedLast(day(latestChange))}
+  ${spanMs !== null && ageMs > 2 * spanMs && html`<strong class="late">${words.late(count(Math.floor(ageMs / dayMs)))}</strong>`}`
 }
 
 /** Dates of each table, and findings of the ingest. */
@@ -51,7 +52,7 @@ export function provenancePart(context: PageContext, tables: readonly TableProve
     ${stackedTable(
       words.truth,
       [words.table, words.collected, words.imported, words.checked, words.changed, words.leftOut],
-      tables.map((truth) => truthLine(context, truth)),
+      tables.map((truth) => provenanceLine(context, truth)),
     )}
     <p class="facts">${words.datesMean}</p>
     ${tables.map((truth) => reportPart(context, truth))}
@@ -62,20 +63,20 @@ export function hasChangedRows({ changes: [latest] = [] }: Manifest): boolean {
   return latest !== undefined && latest.added + latest.removed + latest.changed > 0
 }
 
-function truthLine(
+function provenanceLine(
   { words, addresses, language }: PageContext,
   { table, manifest, report, lastCheck }: TableProvenance,
 ): Html {
   const { count } = writtenIn(words)
   const collected = plausibleCollection(manifest.collected_at, coverageOf(table, report))
-  const last = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
+  const laterCheck = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
   return html`<tr>
     <th scope="row">${titleOf(table)}</th>
     <td data-label="${words.collected}">${collected === null ? '–' : dayPart(words, collected)}</td>
     <td data-label="${words.imported}">${dayPart(words, manifest.import_date)}</td>
     <td data-label="${words.checked}">
-      ${dayPart(words, last?.at ?? manifest.import_date)}
-      ${last !== null && html`<span class="facts">${words.checkOutcomes[last.outcome]}</span>`}
+      ${dayPart(words, laterCheck?.at ?? manifest.import_date)}
+      ${laterCheck !== null && html`<span class="facts">${words.checkOutcomes[laterCheck.outcome]}</span>`}
     </td>
     <td data-label="${words.changed}">
       ${changedPart(words, manifest)}

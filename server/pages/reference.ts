@@ -64,8 +64,8 @@ function pathPart({ words }: PageContext, document: Json, path: string, item: Na
   const methods = ['get', 'post'].filter((method) => item[method] !== undefined)
   const operation = item['get'] ?? item['post']
   if (operation === undefined) return html``
-  const ofPath = ((item as Json)['parameters'] ?? []) as readonly Json[]
-  const parameters = [...ofPath, ...(operation.parameters ?? [])].map(
+  const pathParameters = ((item as Json)['parameters'] ?? []) as readonly Json[]
+  const parameters = [...pathParameters, ...(operation.parameters ?? [])].map(
     (parameter) => resolved(document, parameter) as unknown as Parameter,
   )
   return html`<article>
@@ -83,7 +83,7 @@ function pathPart({ words }: PageContext, document: Json, path: string, item: Na
                 <dd>
                   <code>${typeOf(document, parameter.schema ?? {})}</code>
                   ${parameter.in !== 'query' && html`(${parameter.in})`}
-                  ${inline(parameter.description ?? '')}
+                  ${inlineProse(parameter.description ?? '')}
                 </dd>`,
           )}
         </dl>
@@ -106,7 +106,7 @@ function responsePart(document: Json, status: string, response: Json): Html {
   const names = Object.keys(headers ?? {})
   return html`<dt>${status}</dt>
     <dd>
-      ${inline(String(description))}
+      ${inlineProse(String(description))}
       ${types.length > 0 && html`<p class="facts"><code>${types.join(', ')}</code></p>`}
       ${names.length > 0 && html`<p class="facts">${names.join(', ')}</p>`}
     </dd>`
@@ -128,7 +128,7 @@ function schemasPart({ words }: PageContext, document: Json): Html | false {
                 html`<dt><code>${key}</code></dt>
                   <dd>
                     <code>${typeOf(document, property)}</code>
-                    ${inline(typeof property['description'] === 'string' ? property['description'] : '')}
+                    ${inlineProse(typeof property['description'] === 'string' ? property['description'] : '')}
                   </dd>`,
             )}
           </dl>
@@ -170,13 +170,13 @@ function prose(text: string): Html {
   return html`${blocks.map((block) =>
     block.startsWith('- ')
       ? html`<ul>
-          ${block.split('\n').map((line) => html`<li>${inline(line.slice(2))}</li>`)}
+          ${block.split('\n').map((line) => html`<li>${inlineProse(line.slice(2))}</li>`)}
         </ul>`
-      : html`<p>${inline(block)}</p>`,
+      : html`<p>${inlineProse(block)}</p>`,
   )}`
 }
 
-function inline(text: string): Html {
+function inlineProse(text: string): Html {
   const pieces = text.split(/(`[^`]*`|(?<!\\)\[(?:\\.|[^[\]\\])*\]\([^()\s]*\))/)
   return html`${pieces.map((piece) => {
     if (/^`.*`$/s.test(piece)) return html`<code>${piece.slice(1, -1)}</code>`
@@ -221,8 +221,8 @@ export function tableReferencePage(service: PageService): Resource {
     find: (request) => {
       const { key, dataset, table } = requestedTable(service, request)
       const options = optionsOf(service)
-      const described = (): Promise<TableDescription> => describeTable(snapshots, dataset, table)
-      return webPageOf(service, ['reference', ...key], described, (view) =>
+      const describe = (): Promise<TableDescription> => describeTable(snapshots, dataset, table)
+      return webPageOf(service, ['reference', ...key], describe, (view) =>
         referenceHtml(context, {
           title: `${words.reference}: ${dataset.name}, ${titleOf(table)}`,
           document: tableOpenApi(writing, view, options),

@@ -7,7 +7,7 @@ import { citationFile } from './cite.ts'
 import { datasetPage } from './dataset.ts'
 import { dictionaryFile, fieldsPage } from './fields.ts'
 import { filesPage } from './files.ts'
-import { homePage, root } from './home.ts'
+import { homePage, root as rootHandler } from './home.ts'
 import { referencePage, tableReferencePage } from './reference.ts'
 import { rowPage } from './row.ts'
 import { sqlPage } from './sql.ts'
@@ -16,7 +16,7 @@ import { tablePage } from './table/table.ts'
 import type { Runtime } from '../routes/runtime.ts'
 import express, { type Router } from 'express'
 import { mount, mountHandler, type Serving } from '../http/resource.ts'
-import { findIndex } from '../routes/api-index.ts'
+import { findIndex as findApiIndex } from '../routes/api-index.ts'
 import { mainFamily, writingOf } from '../routes/documents/service.ts'
 import { assetFiles } from './assets.ts'
 import { pageService, type PageContexts } from './service.ts'
@@ -48,10 +48,15 @@ export function pagesRouter(service: Runtime, contexts: PageContexts, serving: S
   const services = new Map(
     [...contexts].map(([language, context]) => [language, pageService(context, service, writing)]),
   )
-  const index = findIndex(mainFamily(service.catalog, service.publicUrl), service)
-  mountHandler(router, '/', { name: 'Home', description: 'Redirect to the pages.' }, root(services, index))
-  const [any] = contexts.values()
-  if (any !== undefined) mount(router, assetFiles(service, any.assets), false, serving)
+  const apiIndex = findApiIndex(mainFamily(service.catalog, service.publicUrl), service)
+  mountHandler(
+    router,
+    '/',
+    { name: 'Home', description: 'Redirect to the pages.' },
+    rootHandler(services, apiIndex),
+  )
+  const [anyContext] = contexts.values()
+  if (anyContext !== undefined) mount(router, assetFiles(service, anyContext.assets), false, serving)
   mount(router, oEmbed(services, service), false, serving)
   const engine = engineFiles(service)
   if (engine !== null) mount(router, engine, false, serving)

@@ -102,13 +102,16 @@ export function rowPage(service: PageService): Resource {
   return {
     ...pageAt(service, '/dataset/:dataset/:table/row/:number', 'Row'),
     countsAs: 'rows',
-    isEndless: true,
+    hasEndlessAddresses: true,
     find: (request) => {
       const number = Number(/^[1-9]\d{0,14}$/.exec(String(request.params['number']))?.[0] ?? 0)
       const parse = (table: Table, target: string): RowQuery => {
-        const pin = parseQuery(target, ['snapshot'])
+        const snapshotParameters = parseQuery(target, ['snapshot'])
         if (number === 0) throw new InvalidPage()
-        return parseRowQuery(table, withQuery('', new Map([...pin, ['page_size', '1']]), number))
+        return parseRowQuery(
+          table,
+          withQuery('', new Map([...snapshotParameters, ['page_size', '1']]), number),
+        )
       }
       return answerQuery(service, request, parse, (queryView) => {
         const { table, snapshot, query } = queryView

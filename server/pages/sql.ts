@@ -49,9 +49,9 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
   const rowsMaxOf = (fields: number): number =>
     Math.min(Math.floor(sqlBytesMax / bytesPerRow(view, fields)), table.exportRowsMax)
   const rowsMax = rowsMaxOf(view.query.fields.length)
-  const fewer = table.defaultColumns ?? []
-  const canBeFewer =
-    fewer.length > 0 && !view.query.parameters.has('fields') && rows <= rowsMaxOf(fewer.length)
+  const mainColumns = table.defaultColumns ?? []
+  const canReduceColumns =
+    mainColumns.length > 0 && !view.query.parameters.has('fields') && rows <= rowsMaxOf(mainColumns.length)
   const { count } = writtenIn(words)
   const title = `SQL: ${dataset.name}, ${titleOf(table)}`
   const obstacle =
@@ -68,9 +68,9 @@ function sqlHtml(context: PageContext, view: SqlView): Html {
         ? html`<p class="lead">${obstacle}</p>
             <p>
               ${
-                canBeFewer &&
+                canReduceColumns &&
                 html`<a
-                    href="${addresses.aspect(language, table, 'sql', withParameters(view, { fields: formatList(fewer) }))}"
+                    href="${addresses.aspect(language, table, 'sql', withParameters(view, { fields: formatList(mainColumns) }))}"
                     >${words.mainColumns}</a
                   >
                   ·`
@@ -100,44 +100,45 @@ interface Example {
 
 function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView): Example[] {
   const from = `FROM ${quotedName(table.name)}`
-  const [group] = dimensionsOf(table, snapshot.report)
+  const [dimension] = dimensionsOf(table, snapshot.report)
   const measures = [
     ...(table.chart === null ? [] : [table.chart.measure]),
     ...table.measures.map((name) => `${name}__sum`),
   ]
   const measure = measures.flatMap((name) => measureOf(table, name) ?? []).find(({ field }) => field !== null)
-  const texts = table.fields.filter(({ type }) => typeRow(type).isText && type !== 'text')
-  const frequent =
-    texts.find(({ name }) => name !== group?.field.name && table.filters.includes(name)) ?? texts[0]
-  const value =
+  const shortTextFields = table.fields.filter(({ type }) => typeRow(type).isText && type !== 'text')
+  const frequentField =
+    shortTextFields.find(({ name }) => name !== dimension?.field.name && table.filters.includes(name)) ??
+    shortTextFields[0]
+  const aggregateSql =
     measure?.field == null
       ? 'count(*) AS rows'
       : `${measure.aggregate}(${quotedName(measure.field.name)}) AS ${quotedName(measure.name)}`
   return [
     { title: words.firstRows, sql: `SELECT *\n${from}\nLIMIT 100` },
-    ...(group === undefined
+    ...(dimension === undefined
       ? []
       : [
           {
             title: words.drawn(
               measure === undefined ? words.rowsHead : measureTitle(words, measure, table),
-              withinSentence(titleOf(group.field)),
+              withinSentence(titleOf(dimension.field)),
             ),
-            sql: `SELECT ${quotedName(group.field.name)}, ${value}\n${from}${partsOnly(table, query)}\nGROUP BY ALL\nORDER BY 1`,
+            sql: `SELECT ${quotedName(dimension.field.name)}, ${aggregateSql}\n${from}${whereWithoutTotals(table, query)}\nGROUP BY ALL\nORDER BY 1`,
           },
         ]),
-    ...(frequent === undefined
+    ...(frequentField === undefined
       ? []
       : [
           {
-            title: words.frequentValues(withinSentence(titleOf(frequent))),
-            sql: `SELECT ${quotedName(frequent.name)}, count(*) AS rows\n${from}\nGROUP BY ALL\nORDER BY rows DESC\nLIMIT 20`,
+            title: words.frequentValues(withinSentence(titleOf(frequentField))),
+            sql: `SELECT ${quotedName(frequentField.name)}, count(*) AS rows\n${from}\nGROUP BY ALL\nORDER BY rows DESC\nLIMIT 20`,
           },
         ]),
   ]
 }
 
-function partsOnly({ totals }: Table, { conditions: chosen }: RowQuery): string {
+function whereWithoutTotals({ totals }: Table, { conditions: chosen }: RowQuery): string {
   const free = [...totals].filter(([name]) => chosen.every(({ field }) => field.name !== name))
   const conditions = free.map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
   return conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`
@@ -201,20 +202,20 @@ export function sqlPage(service: PageService): Resource {
       answerQuery(service, request, parseSqlQuery, (queryView) => {
         const { dataset, table, snapshot, query } = queryView
         const { snapshot: id } = snapshot.manifest
-        const engineAt = engineAddresses(publicUrl)
-        const key = [tableId(table), id, [...query.parameters], engineAt]
+        const engineFiles = engineAddresses(publicUrl)
+        const key = [tableId(table), id, [...query.parameters], engineFiles]
         return {
           ...named(service, ['sql', ...key], consolePolicy),
           body: async (signal) => {
             const requester = requesterOf(request, signal, pageBytesMax)
             const { count } = await engine.selections.find({ snapshot, filter: query, requester })
-            const exported = new URL(rowAddresses(service).export(dataset, table)).pathname
+            const exportPath = new URL(rowAddresses(service).export(dataset, table)).pathname
             const rowsAddress = withQuery(
-              exported,
+              exportPath,
               new Map([...query.parameters, ['format', 'arrow'], ['snapshot', id]]),
               1,
             )
-            const view = { ...queryView, count, rowsAddress, engine: engineAt }
+            const view = { ...queryView, count, rowsAddress, engine: engineFiles }
             return timed(() => textOf(sqlHtml(context, view)))
           },
         }

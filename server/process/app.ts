@@ -5,7 +5,7 @@ import { withoutAccents, type Catalog } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { commonHeaders } from '../http/headers.ts'
 import { accountFor, openAccount } from '../http/limits.ts'
-import { logRequests, requireDecodable, requireSound } from '../http/requests.ts'
+import { logRequests, requireDecodable, requireSound as requireWellFormed } from '../http/requests.ts'
 import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import { answerProblem, Problem, starting } from '../http/problems.ts'
@@ -40,13 +40,13 @@ export function createApp(runtime: Runtime): RequestListener {
   const shortcuts = new Shortcuts()
   const contexts = contextsOf(catalog, publicUrl)
   const handleError = problemSender(contexts, log, meter)
-  const routed = routes(runtime, contexts, shortcuts, handleError)
+  const handleRoute = routes(runtime, contexts, shortcuts, handleError)
 
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
-    requireSound(req)
-    if (!runtime.readiness.isLoaded && !isProbe(req)) await loading(runtime, req)
+    requireWellFormed(req)
+    if (!runtime.readiness.isLoaded && !isProbe(req)) await waitUntilLoaded(runtime, req)
     const shortcut = shortcuts.find(req)
-    if (shortcut === undefined) routed(req, res)
+    if (shortcut === undefined) handleRoute(req, res)
     else await shortcut(req, res)
   }
   return (req, res) => {
@@ -135,7 +135,7 @@ function routes(
 
 const loadingMs = 2000
 
-async function loading(
+async function waitUntilLoaded(
   { catalog, snapshots, readiness }: Runtime,
   { url = '' }: IncomingMessage,
 ): Promise<void> {
@@ -160,19 +160,19 @@ type SendProblem = (error: unknown, res: ServerResponse) => void
 
 /** Never throws, so that a failed response cannot end the process. Browsers get a page; programs get JSON. */
 function problemSender(contexts: PageContexts, log: Log, meter: Meter | null): SendProblem {
-  const formFor = problemForms(contexts)
-  const write = async (error: unknown, res: ServerResponse): Promise<void> => {
+  const pageWriterFor = problemForms(contexts)
+  const send = async (error: unknown, res: ServerResponse): Promise<void> => {
     const { url = '', headers } = res.req
     try {
       const problem = problemOf(await accountFor(res).settle(error))
       if (problem instanceof Problem) meter?.refused(problem.code)
-      answerProblem(problem, res, log, wantsPage(headers, url) ? formFor(url, headers) : undefined)
+      answerProblem(problem, res, log, wantsPage(headers, url) ? pageWriterFor(url, headers) : undefined)
     } catch (cause) {
       log.error({ err: cause }, 'the response about an error could not be sent')
       res.destroy()
     }
   }
-  return (error, res) => void write(error, res)
+  return (error, res) => void send(error, res)
 }
 
 function unknownAddress(catalog: Catalog, publicUrl: URL): RequestHandler {

@@ -33,7 +33,7 @@ interface Limits {
   readonly limiter: Limiter | null
 }
 
-let number = 0
+let runtimeCount = 0
 
 /**
  * Builds services without loading a table.
@@ -41,7 +41,7 @@ let number = 0
  */
 export async function buildRuntime(
   resources: Resources,
-  { catalog, lacking }: Pick<FittedCatalog, 'catalog' | 'lacking'>,
+  { catalog, lacking: lackingFields }: Pick<FittedCatalog, 'catalog' | 'lacking'>,
   before: BuiltRuntime | null,
 ): Promise<BuiltRuntime> {
   const { settings, store, pool, scanPool, clickHouse, log, memory, sendBudget } = resources
@@ -54,15 +54,15 @@ export async function buildRuntime(
     retention,
     log,
     before: previous?.snapshots ?? null,
-    lacking,
+    lacking: lackingFields,
     onOtherFields,
   })
   const selectionCache = new SelectionCache(settings.selectionBytesMax)
   const dictionaries = new Dictionaries(pool, settings.dictionaryBytesMax)
   const selections = new PlannedSelections(scanPool, dictionaries, selectionCache, settings, clickHouse)
-  number += 1
-  const scratch = path.join(resources.spill, `catalog-${number}`)
-  await mkdir(scratch)
+  runtimeCount += 1
+  const scratchFolder = path.join(resources.spill, `catalog-${runtimeCount}`)
+  await mkdir(scratchFolder)
   const client = clientWith(resources)
   const limits = await limitsOf(resources, catalog, client, before)
   const runtime: Runtime = {
@@ -82,9 +82,9 @@ export async function buildRuntime(
       snapshots,
       warehouse: store.isRemote ? null : store.localFolder,
       filesAddress: fileAddresses(settings.publicUrl).base,
-      scratch,
+      scratch: scratchFolder,
     }),
-    scratch,
+    scratch: scratchFolder,
   }
   return { runtime, selectionCache, limits }
 }

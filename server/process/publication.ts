@@ -23,7 +23,7 @@ interface Publication {
 const scratchGraceMs = 600_000
 
 /** @param before the publication that this one replaces; null at the start of the process */
-export async function publishCatalog(
+export async function preparePublication(
   resources: Resources,
   fitted: FittedCatalog,
   before: Publication | null,

@@ -25,7 +25,7 @@ export async function serve(settings: ProcessSettings): Promise<void> {
       ...(worker !== null && { receive: worker.receive }),
     })
   // While other workers serve, a new worker accepts no request before it can answer.
-  const isRelieving = worker?.isRelieving === true
+  const isRelieving = worker?.isReplacement === true
   let listening = null as Listening | null
   // Loading these modules takes most of the start-up time, and is synchronous, so signals need the handlers
   // below.

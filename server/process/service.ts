@@ -18,7 +18,7 @@ import { problemCodes } from '../http/problems.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { fitToWarehouse, isServable } from '../snapshots/fitted-catalog.ts'
 import { openSpill } from '../table/engine/spill.ts'
-import { publishCatalog } from './publication.ts'
+import { preparePublication } from './publication.ts'
 import { openResources } from './resources.ts'
 import type { Log } from '../base/log.ts'
 import type { Worker } from './workers/worker.ts'
@@ -108,7 +108,7 @@ export async function openService(
   await database.lock()
   await scanDatabase.lock()
   const { pool, scanPool, exports, transfers, sendBudget, memory } = resources
-  let current = await publishCatalog(resources, await fitToWarehouse(store, catalog, () => null), null)
+  let current = await preparePublication(resources, await fitToWarehouse(store, catalog, () => null), null)
   let declared = catalog
   let isStopping = false
   let swapping: Promise<void> = Promise.resolve()
@@ -117,7 +117,7 @@ export async function openService(
     const before = current
     const fitted = await fitToWarehouse(store, next, (table) => before.built.runtime.snapshots.latest(table))
     if (next === declared && fitted.key === before.fitted.key) return
-    const after = await publishCatalog(resources, fitted, before)
+    const after = await preparePublication(resources, fitted, before)
     try {
       await after.load()
     } catch (error) {

@@ -91,14 +91,14 @@ export function parseAggregateQuery(
   without: readonly ParameterName[] = [],
 ): AggregateQuery {
   const offered = names.filter((name) => !without.some((excluded) => excluded === name))
-  const ofGroups: { name: string; text: string; aim: GroupTarget }[] = []
+  const groupParameters: { name: string; text: string; measureTarget: GroupTarget }[] = []
   const otherPairs: [string, string][] = []
   for (const [name, text] of withLists(table, parametersOf(target), listNames)) {
-    const aim = isOfRows(table, name) ? null : groupTarget(table, name)
+    const aim = isRowParameter(table, name) ? null : groupTarget(table, name)
     if (aim === null) otherPairs.push([name, text])
-    else if (text !== '') ofGroups.push({ name, text, aim })
+    else if (text !== '') groupParameters.push({ name, text, measureTarget: aim })
   }
-  const { given, conditions: ofRows, errors } = readGiven(table, otherPairs, offered)
+  const { given, conditions: rowConditions, errors } = readGiven(table, otherPairs, offered)
   const readParameter = readerOf(given, errors)
   const terms = readParameter<Term[]>('group', [], (text) => parseTerms(table, text))
   const measures = readParameter<Measure[]>('measure', [rowsMeasure(table)], (text) =>
@@ -109,13 +109,13 @@ export function parseAggregateQuery(
     const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })
   }
-  const orderedBy = (parameter: string, missing: OrderKey[]): OrderKey[] =>
-    readParameter(parameter, missing, (text) =>
+  const readOrdering = (parameter: string, fallback: OrderKey[]): OrderKey[] =>
+    readParameter(parameter, fallback, (text) =>
       errors.length > 0 ? [] : parseGroupOrder(parameter, text, keys),
     )
-  const ordering = orderedBy('ordering', orderedBy('order-by', []))
+  const ordering = readOrdering('ordering', readOrdering('order-by', []))
   const conditions: Condition[] = []
-  for (const { name, text, aim } of ofGroups) {
+  for (const { name, text, measureTarget: aim } of groupParameters) {
     const condition = errors.length > 0 ? null : parseGroupCondition(aim, text, measures)
     if (condition instanceof Invalid) errors.push({ parameter: name, message: condition.message })
     else if (condition !== null && conditions.some((earlier) => haveSameParameter(earlier, condition)))
@@ -126,7 +126,7 @@ export function parseAggregateQuery(
   const pageSize = readParameter('page_size', pageSizeDefault, parsePageSize)
   const snapshot = readParameter('snapshot', null, parseSnapshot)
   if (errors.length > 0) throw new InvalidQuery(errors)
-  const { parameters: rowParameters, ...filter } = filterOf(ofRows, words, isReserved)
+  const { parameters: rowParameters, ...filter } = filterOf(rowConditions, words, isReserved)
   const parameters = new Map(rowParameters)
   for (const condition of conditions) parameters.set(...groupParameter(condition))
   if (terms.length > 0) parameters.set('group', formatList(terms.map(({ name }) => name)))
@@ -144,7 +144,7 @@ export function parseAggregateQuery(
   return { ...query, rowParameters, format: given.get('format') }
 }
 
-function isOfRows(table: Table, name: string): boolean {
+function isRowParameter(table: Table, name: string): boolean {
   const aim = targetOf(table, name)
   return names.includes(name) || (aim !== null && isAllowed(aim))
 }
@@ -218,12 +218,12 @@ function parseNames<T extends { readonly name: string }>(
   return parsedItems
 }
 
-const ungrouped: ReadonlySet<string> = new Set(['json', 'list', 'point'])
+const ungroupableTypes: ReadonlySet<string> = new Set(['json', 'list', 'point'])
 
 /** Fields whose values form groups, and parts of their dates. */
 export function termsOf(table: Table): Term[] {
   return table.fields
-    .filter(({ type }) => !ungrouped.has(type))
+    .filter(({ type }) => !ungroupableTypes.has(type))
     .flatMap((field): Term[] => [
       field,
       ...partsOf(table, field).flatMap((part) => partTerm(field, part) ?? []),
@@ -234,28 +234,30 @@ export function termsOf(table: Table): Term[] {
 function termOf(table: Table, name: string): Term | Invalid {
   const { fields } = table
   const end = name.lastIndexOf('__')
-  const exact = fields.find((field) => field.name === name)
-  const base = exact ?? fields.find((field) => end !== -1 && field.name === name.slice(0, end))
-  if (base !== undefined && ungrouped.has(base.type))
-    return new Invalid(`The parameter "group" names "${base.name}", whose type ${base.type} forms no groups.`)
-  if (exact !== undefined) return exact
-  const part = base === undefined ? undefined : partTerm(base, name.slice(end + 2))
+  const exactField = fields.find((field) => field.name === name)
+  const baseField = exactField ?? fields.find((field) => end !== -1 && field.name === name.slice(0, end))
+  if (baseField !== undefined && ungroupableTypes.has(baseField.type))
+    return new Invalid(
+      `The parameter "group" names "${baseField.name}", whose type ${baseField.type} forms no groups.`,
+    )
+  if (exactField !== undefined) return exactField
+  const part = baseField === undefined ? undefined : partTerm(baseField, name.slice(end + 2))
   if (part !== undefined) return part
-  if (base !== undefined) {
-    const parts = partsOf(table, base)
-    const alternatives = parts.map((partName) => `${base.name}__${partName}`)
+  if (baseField !== undefined) {
+    const parts = partsOf(table, baseField)
+    const alternatives = parts.map((partName) => `${baseField.name}__${partName}`)
     const problem =
       parts.length === 0
-        ? `"${base.name}" has no parts, since it has no dates`
+        ? `"${baseField.name}" has no parts, since it has no dates`
         : `its parts are ${alternatives.join(', ')}`
     return new Invalid(
       `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, alternatives)}; ${problem}.`,
       'unknown-name',
     )
   }
-  const grouping = fields.filter(({ type }) => !ungrouped.has(type)).map((field) => field.name)
+  const groupableNames = fields.filter(({ type }) => !ungroupableTypes.has(type)).map((field) => field.name)
   return new Invalid(
-    `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, grouping)}; fields: ${grouping.join(', ')}; dates have parts: ${dateParts.join(', ')}.`,
+    `The parameter "group" names "${shorten(name)}", which is not a field${didYouMean(name, groupableNames)}; fields: ${groupableNames.join(', ')}; dates have parts: ${dateParts.join(', ')}.`,
     'unknown-name',
   )
 }

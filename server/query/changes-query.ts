@@ -18,15 +18,17 @@ export interface ChangesTarget {
   readonly target: string
 }
 
-const names = { since: 'since', from: 'since', to: 'to' } as const
-export const changesParameterNames = Object.keys(names)
+const parameterOfName = { since: 'since', from: 'since', to: 'to' } as const
+export const changesParameterNames = Object.keys(parameterOfName)
 
 export function parseChangesTarget(target: string): ChangesTarget {
   const errors: ParameterError[] = []
   const ids = new Map<string, SnapshotId | null>()
   const otherParameters: [string, string][] = []
   for (const [name, text] of parametersOf(target)) {
-    const parameter = Object.hasOwn(names, name) ? names[name as keyof typeof names] : null
+    const parameter = Object.hasOwn(parameterOfName, name)
+      ? parameterOfName[name as keyof typeof parameterOfName]
+      : null
     if (parameter === null) otherParameters.push([name, text])
     else if (ids.has(parameter)) errors.push({ parameter: name, message: repeatedParameter(name) })
     else {

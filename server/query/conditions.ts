@@ -35,7 +35,7 @@ export interface Condition {
   readonly unquoted?: string
 }
 
-const emptyText = '""'
+const emptyTextLiteral = '""'
 
 export const listLengthMax = 500
 
@@ -108,7 +108,7 @@ export function parseValues(field: Term, operator: Operator, text: string): Cond
       // (`equalValues`).
       const isEqual = operator === 'eq' || operator === 'ne'
       const value =
-        isEqual && text === emptyText && isText(field)
+        isEqual && text === emptyTextLiteral && isText(field)
           ? ''
           : readValue(field, isEqual ? text : text.normalize('NFC'))
       if (value === null)
@@ -173,24 +173,24 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
       `The parameter "${name}" must be values separated by commas; put a value that contains a comma in quotes, and write an empty one as "".`,
     )
   }
-  const values = texts.map((value) => valuesOf(field, operator, value))
-  if (values.some((value) => value === null))
+  const valuesOfTexts = texts.map((value) => valuesOf(field, operator, value))
+  if (valuesOfTexts.some((value) => value === null))
     return new Invalid(
       `Each value of the parameter "${name}" must be ${expectedOperand(field)}.`,
       operandType(field),
     )
   if (operatorRow(operator).operandKind === 'pair' && texts.length === 2)
-    return { field, operator, values: [values[0]?.[0] ?? '', values[1]?.at(-1) ?? ''] }
-  const parsedValues = values.flatMap((value) => value ?? [])
+    return { field, operator, values: [valuesOfTexts[0]?.[0] ?? '', valuesOfTexts[1]?.at(-1) ?? ''] }
+  const allValues = valuesOfTexts.flatMap((value) => value ?? [])
   if (operatorRow(operator).operandKind === 'pair')
     return new Invalid(
       `The parameter "${name}" must be two values separated by a comma, the lowest and the highest.`,
     )
-  if (parsedValues.length > listLengthMax)
+  if (allValues.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
-  const list = { field, operator, values: [...new Set(parsedValues)].toSorted() }
-  const mayBeOne = texts.length > 1 && !text.includes('"') && isText(field)
-  return mayBeOne ? { ...list, unquoted: text.trim() } : list
+  const list = { field, operator, values: [...new Set(allValues)].toSorted() }
+  const couldBeOneText = texts.length > 1 && !text.includes('"') && isText(field)
+  return couldBeOneText ? { ...list, unquoted: text.trim() } : list
 }
 
 function valuesOf(field: Term, operator: Operator, text: string): readonly string[] | null {
@@ -283,17 +283,17 @@ export function parameterFor(
   const [first = '', last = first] = values
   const isEquality = operator === 'eq' || operator === 'ne'
   // Write the value `""` as a list, since `=""` would mean the empty text.
-  if (operator === 'eq' && first === emptyText) return [`${field.name}__in`, formatList(values)]
+  if (operator === 'eq' && first === emptyTextLiteral) return [`${field.name}__in`, formatList(values)]
   if (isEquality && first === '' && isText(field) && values.length === 1)
     return [
       operator === 'eq' && !isReserved(field.name) ? field.name : parameterOf(field, operator),
-      emptyText,
+      emptyTextLiteral,
     ]
   // The bounds of a period, such as a year, are written as the period.
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
   // `<field>__eq` serves fields called like a parameter, and the text `None`: `<field>=None` means null.
-  const isPlain = operator === 'eq' && !isReserved(field.name) && value !== 'None'
-  const name = isPlain ? field.name : parameterOf(field, operator)
+  const isFieldAlone = operator === 'eq' && !isReserved(field.name) && value !== 'None'
+  const name = isFieldAlone ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && isText(field))
     return [name, quotedList(values)]

@@ -135,14 +135,14 @@ export function partsOf({ fields }: Pick<Table, 'fields'>, field: Field): readon
   return allPartsOf(field).filter((part) => fields.every(({ name }) => name !== `${field.name}__${part}`))
 }
 
-const terms = new WeakMap<Field, ReadonlyMap<DatePart, Term>>()
+const termCache = new WeakMap<Field, ReadonlyMap<DatePart, Term>>()
 
 /** Undefined if the field has no part `date__month`, for example. */
 export function partTerm(base: Field, name: string): Term | undefined {
   const part = allPartsOf(base).find((candidate) => candidate === name)
   if (part === undefined) return undefined
-  const parts =
-    terms.get(base) ??
+  const termsByPart =
+    termCache.get(base) ??
     new Map(
       allPartsOf(base).map((partName): [DatePart, Term] => [
         partName,
@@ -155,8 +155,8 @@ export function partTerm(base: Field, name: string): Term | undefined {
         },
       ]),
     )
-  terms.set(base, parts)
-  return parts.get(part)
+  termCache.set(base, termsByPart)
+  return termsByPart.get(part)
 }
 
 function rowOf({ part }: Term): DatePartRow | null {

@@ -12,33 +12,35 @@ interface ExampleQuery {
 
 export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
   const reportFields = new Map(report?.fields.map((field) => [field.name, field]))
-  const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
+  const filterFields = table.fields.filter(({ name }) => table.filters.includes(name))
   const choices = (field: Field): string[] => {
     const texts = reportFields.get(field.name)?.choices ?? []
     return texts.flatMap((text) => readValue(field, text) ?? []).filter((text) => text !== '')
   }
   const maxOf = (field: Field): string | null => bound(field, reportFields.get(field.name)?.max)
-  const chosen = filtered.find((field) => choices(field).length > 1)
-  const measured = filtered.find((field) => operatorsOf(field).includes('range') && maxOf(field) !== null)
-  const key = table.order[0]?.field ?? table.filters[0]
+  const choiceField = filterFields.find((field) => choices(field).length > 1)
+  const rangeField = filterFields.find(
+    (field) => operatorsOf(field).includes('range') && maxOf(field) !== null,
+  )
+  const orderName = table.order[0]?.field ?? table.filters[0]
   const examples: ExampleQuery[] = []
-  if (chosen !== undefined) {
-    const [first = '', second = first] = choices(chosen)
-    const { name } = chosen
+  if (choiceField !== undefined) {
+    const [first = '', second = first] = choices(choiceField)
+    const { name } = choiceField
     examples.push(
       query(`rows with ${name} ${first}`, { [`${name}__eq`]: first }),
       query(`rows with ${name} ${first} or ${second}`, { [`${name}__in`]: formatList([first, second]) }),
       query(`all rows with ${name} ${first}, as one CSV`, { [`${name}__eq`]: first, format: 'csv' }, true),
     )
   }
-  if (measured !== undefined) {
-    const { name } = measured
-    examples.push(query(`rows with the highest ${name}`, { [`${name}__gte`]: maxOf(measured) ?? '' }))
+  if (rangeField !== undefined) {
+    const { name } = rangeField
+    examples.push(query(`rows with the highest ${name}`, { [`${name}__gte`]: maxOf(rangeField) ?? '' }))
   }
-  if (key !== undefined) {
+  if (orderName !== undefined) {
     examples.push(
-      query(`ten rows, by ${key} in descending order`, {
-        ordering: formatList([`-${key}`]),
+      query(`ten rows, by ${orderName} in descending order`, {
+        ordering: formatList([`-${orderName}`]),
         page_size: '10',
       }),
     )

@@ -90,13 +90,13 @@ function columnOf(field: Field, aggregate: MeasureFunction, name: string): Field
 }
 
 export function measureOf(table: Table, name: string): Measure | null {
-  const [first] = table.fields
-  if (name === rowsName(table) && first !== undefined)
+  const [anyField] = table.fields
+  if (name === rowsName(table) && anyField !== undefined)
     return {
       name,
       aggregate: 'rows',
       field: null,
-      column: { ...first, ...untitled, ...withoutValueConstraints, name, type: 'integer' },
+      column: { ...anyField, ...untitled, ...withoutValueConstraints, name, type: 'integer' },
     }
   const end = name.lastIndexOf('__')
   const field = table.fields.find((item) => end !== -1 && item.name === name.slice(0, end))
@@ -117,30 +117,30 @@ export function rowsMeasure(table: Table): Measure {
 export function noMeasure(table: Table, name: string): Invalid {
   const shown = shorten(name)
   // Not `rows` if a field has this name.
-  const rows = rowsName(table)
+  const countName = rowsName(table)
   const isField = table.fields.some((item) => item.name === name)
   const [fieldName, hasFunction] = splitName(name)
-  const base = table.fields.find((item) => item.name === (isField ? name : fieldName))
-  if (base === undefined) {
-    const measureNames = [rows, ...table.fields.flatMap((item) => measureNamesOf(table, item))]
+  const field = table.fields.find((item) => item.name === (isField ? name : fieldName))
+  if (field === undefined) {
+    const measureNames = [countName, ...table.fields.flatMap((item) => measureNamesOf(table, item))]
     return unknownMeasure(
-      `"${shown}", which is not a measure${didYouMean(name, measureNames)}; measures are ${rows} and <field>__<function>.`,
+      `"${shown}", which is not a measure${didYouMean(name, measureNames)}; measures are ${countName} and <field>__<function>.`,
     )
   }
-  const names = measureNamesOf(table, base)
-  const instead =
+  const names = measureNamesOf(table, field)
+  const alternatives =
     name === 'rows'
-      ? `the number of rows is "${rows}", and measures of the field are ${names.join(', ')}.`
+      ? `the number of rows is "${countName}", and measures of the field are ${names.join(', ')}.`
       : `its measures are ${names.join(', ')}.`
   if (!isField)
     return unknownMeasure(
-      `"${shown}", but the field "${base.name}" of type ${base.type} has no such function${didYouMean(name, names)}; ${instead}`,
+      `"${shown}", but the field "${field.name}" of type ${field.type} has no such function${didYouMean(name, names)}; ${alternatives}`,
     )
   const looksLikeMeasure = name === 'rows' || hasFunction
   return unknownMeasure(
     looksLikeMeasure
-      ? `"${shown}", which is a field; ${instead}`
-      : `the field "${shown}" without a function; ${instead}`,
+      ? `"${shown}", which is a field; ${alternatives}`
+      : `the field "${shown}" without a function; ${alternatives}`,
   )
 }
 

@@ -155,7 +155,7 @@ export function parsePeriod(field: Field, text: string): Period | null {
     return next === null ? null : { first: next, last: days.last }
   }
   const local = `${days.first} ${clock}`
-  const moment = offset === undefined ? local : broughtTo(field.reading.timezone, local, offset)
+  const moment = offset === undefined ? local : inTimezone(field.reading.timezone, local, offset)
   return moment === null ? null : { first: moment, last: moment }
 }
 
@@ -212,7 +212,7 @@ function timeOf(text: string): string | null {
   return `${hours.padStart(2, '0')}:${minutes}:${seconds}${fraction.replace(/\.?(?<!0)0*$/, '')}`
 }
 
-function broughtTo(timezone: string | null, local: string, offset: string): string | null {
+function inTimezone(timezone: string | null, local: string, offset: string): string | null {
   if (timezone === null) return null
   const [, sign = '+', hours = '0', minutes = '0'] = /^([+-])(\d{2}):?(\d{2})$/.exec(offset) ?? []
   if (Number(hours) > 23 || Number(minutes) > 59) return null

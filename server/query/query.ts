@@ -116,10 +116,10 @@ export function readGiven(
   const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
   const seen = new Set<string>()
   for (const [name, text] of pairs) {
-    const aim = offered.includes(name) ? null : targetOf(table, name)
+    const target = offered.includes(name) ? null : targetOf(table, name)
     // Web forms of Brasil.IO's clients send every field, most of them empty; those are ignored.
-    if (text === '' && (offered.includes(name) || (aim !== null && isAllowed(aim)))) continue
-    const parsed = parseParameter(table, name, text, aim, offered)
+    if (text === '' && (offered.includes(name) || (target !== null && isAllowed(target)))) continue
+    const parsed = parseParameter(table, name, text, target, offered)
     if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
     else if (parsed instanceof Invalid)
       errors.push({ parameter: name, message: parsed.message, reason: parsed.reason })
@@ -152,20 +152,20 @@ export function withLists(
   pairs: readonly [string, string][],
   names: ReadonlySet<string> = listNames,
 ): [name: string, text: string][] {
-  const items = new Map<string, string[]>()
-  const single: [string, string][] = []
-  const arrays = new Set<string>()
+  const valuesByName = new Map<string, string[]>()
+  const otherPairs: [string, string][] = []
+  const bracketedNames = new Set<string>()
   for (const [written, text] of pairs) {
     const name = written.endsWith('[]') ? written.slice(0, -2) : written
-    if (!names.has(name) && !isListOperand(table, name)) single.push([written, text])
-    else if (items.get(name)?.push(text) === undefined) items.set(name, [text])
-    if (name !== written) arrays.add(name)
+    if (!names.has(name) && !isListOperand(table, name)) otherPairs.push([written, text])
+    else if (valuesByName.get(name)?.push(text) === undefined) valuesByName.set(name, [text])
+    if (name !== written) bracketedNames.add(name)
   }
-  const lists = [...items].map(([name, values]): [string, string] => {
-    const [only = ''] = values
-    return [name, values.length > 1 || arrays.has(name) ? quotedList(values) : only]
+  const lists = [...valuesByName].map(([name, values]): [string, string] => {
+    const [firstValue = ''] = values
+    return [name, values.length > 1 || bracketedNames.has(name) ? quotedList(values) : firstValue]
   })
-  return [...single, ...lists]
+  return [...otherPairs, ...lists]
 }
 
 function isListOperand(table: Table, name: string): boolean {
@@ -192,17 +192,17 @@ function parseParameter(
   table: Table,
   name: string,
   text: string,
-  aim: Target | null,
+  target: Target | null,
   offered: readonly string[],
 ): Condition | Invalid | null {
   if (offered.includes(name)) return null
-  if (aim !== null) return parseCondition(table, aim, text)
+  if (target !== null) return parseCondition(table, target, text)
   const suggestion = signedCondition(table, name, text)
   if (suggestion !== null) return new Invalid(`Write a condition with its operator: ${shorten(suggestion)}`)
   const end = name.lastIndexOf('__')
-  const [field, operator] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
+  const [field, suffix] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
   const nearest = nearestName(field, [...offered, ...table.fields.map((item) => item.name)])
-  const hint = nearest === null ? '' : ` (did you mean "${nearest}${operator}"?)`
+  const hint = nearest === null ? '' : ` (did you mean "${nearest}${suffix}"?)`
   const knownNames = [...offered, ...table.filters].join(', ')
   return new Invalid(
     `There is no parameter "${shorten(name)}" here${hint}; known: ${knownNames}.`,
@@ -251,14 +251,14 @@ function readParameters(
     const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })
   }
-  const byAncestor = readParameter<OrderKey[]>('order-by', [], (text) =>
+  const legacyOrdering = readParameter<OrderKey[]>('order-by', [], (text) =>
     parseOrdering(table, 'order-by', text),
   )
   return {
     pageSize: readParameter('page_size', defaultPageSize, parsePageSize),
     snapshot: readParameter('snapshot', null, parseSnapshot),
     words: readParameter('search', [], (text) => parseWords(table, text)),
-    ordering: readParameter('ordering', byAncestor, (text) => parseOrdering(table, 'ordering', text)),
+    ordering: readParameter('ordering', legacyOrdering, (text) => parseOrdering(table, 'ordering', text)),
     columns: readParameter('fields', table.fields, (text) => parseFields(table, text)),
     // An invalid page is a problem of its own, so other parameters come first.
     page: errors.length > 0 ? 1 : parsePage(given.get('page')),
@@ -303,14 +303,14 @@ export function filterOf(
   words: readonly string[],
   isReserved: (name: string) => boolean,
 ): RowFilter & { readonly parameters: QueryParameters } {
-  const rows = new Map(conditions.map((condition) => parameterFor(condition, isReserved)))
-  if (words.length > 0) rows.set('search', formatWords(words))
+  const parameters = new Map(conditions.map((condition) => parameterFor(condition, isReserved)))
+  if (words.length > 0) parameters.set('search', formatWords(words))
   return {
     conditions: conditions.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
     words,
     ordering: [],
-    key: JSON.stringify([...rows].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    parameters: rows,
+    key: JSON.stringify([...parameters].toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    parameters: parameters,
   }
 }
 

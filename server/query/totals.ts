@@ -27,7 +27,7 @@ export function unseparatedTotal(
   for (const [name, value] of table.totals) {
     const field = table.fields.find((item) => item.name === name)
     if (field === undefined || separated.has(name)) continue
-    const isChosen = conditions.some((condition) => {
+    const isSeparated = conditions.some((condition) => {
       if (condition.field !== field) return false
       const { operator, values } = condition
       const hasTotal = values.includes(value)
@@ -35,7 +35,7 @@ export function unseparatedTotal(
       if (operator === 'ne') return hasTotal
       return operator === 'in' && (!hasTotal || values.length === 1)
     })
-    if (!isChosen) return { field, value }
+    if (!isSeparated) return { field, value }
   }
   return null
 }

@@ -34,7 +34,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
       const served: ServedFile = {
         ...built,
         isUnchanged: () => true,
-        doubt: views.forget,
+        onMismatch: views.forget,
         saveAs: 'warehouse.duckdb',
         mediaType: 'application/vnd.duckdb',
         cacheControl: freshness.changing,
@@ -93,7 +93,7 @@ function tableListing(service: FileService, catalog: Catalog): Resource {
     const table = findTable(findDataset(catalog, params), params)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
-    return { snapshots: [snapshot], body: listed(snapshot, addresses) }
+    return { snapshots: [snapshot], body: listingEntry(snapshot, addresses) }
   })
 }
 
@@ -102,7 +102,7 @@ function datasetListing(service: FileService, catalog: Catalog): Resource {
   return listingOf(service, '/:dataset', 'Dataset Files', (params) => {
     const dataset = findDataset(catalog, params)
     const snapshots = currentOf(service, dataset)
-    const tables = snapshots.map((snapshot) => listed(snapshot, addresses))
+    const tables = snapshots.map((snapshot) => listingEntry(snapshot, addresses))
     return { snapshots, body: { dataset: dataset.slug, sums: addresses.sums(dataset), tables } }
   })
 }
@@ -111,7 +111,7 @@ function listingOf(
   { freshness }: FileService,
   path: string,
   name: string,
-  find: (params: RouteParameters) => { snapshots: readonly Snapshot[]; body: unknown },
+  findListing: (params: RouteParameters) => { snapshots: readonly Snapshot[]; body: unknown },
 ): Resource {
   return {
     path,
@@ -119,7 +119,7 @@ function listingOf(
     description: 'The current files: names, addresses, sizes and SHA-512 sums.',
     find: ({ params, target, headers }): NamedResponse => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
-      const text = JSON.stringify(find(params).body)
+      const text = JSON.stringify(findListing(params).body)
       return {
         name: contentName(text),
         cacheControl: freshness.changing,
@@ -136,7 +136,7 @@ function currentOf({ snapshots }: FileService, dataset: Dataset): Snapshot[] {
   return [...dataset.tables.values()].flatMap((table) => snapshots.current(table) ?? [])
 }
 
-function listed(snapshot: Snapshot, addresses: FileAddresses) {
+function listingEntry(snapshot: Snapshot, addresses: FileAddresses) {
   const { table, manifest } = snapshot
   return {
     table: table.name,
@@ -226,23 +226,25 @@ function fileOf(service: FileService): RequestHandler {
     if (!isSnapshotId(id)) throw unknownFile(table, addresses)
     await service.snapshots.use(table, id, async (snapshot) => {
       if (snapshot === null) {
-        const newest = addresses.listing(table)
+        const listingAddress = addresses.listing(table)
         const current = service.snapshots.current(table)
-        const stable = current === null ? null : stableAddress(addresses, current, params['file'])
+        const stableFileAddress = current === null ? null : stableAddress(addresses, current, params['file'])
         const hasExpired =
           current !== null && id < current.manifest.snapshot && !service.snapshots.isKept(table, id)
         // After a redirect, a request for a range would combine bytes of two files.
-        if (stable !== null && hasExpired && req.headers.range === undefined) {
+        if (stableFileAddress !== null && hasExpired && req.headers.range === undefined) {
           await accountFor(res).spend()
           res.setHeader(
             'Acervo-Moved',
             `the snapshot ${id} is no longer kept; this redirects to the current one`,
           )
-          sendRedirect(res, 302, absolutePath(stable), service.freshness.changing)
+          sendRedirect(res, 302, absolutePath(stableFileAddress), service.freshness.changing)
           return
         }
-        const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${newest}.`
-        throw new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
+        const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${listingAddress}.`
+        throw new Problem('snapshot-gone', detail, {
+          headers: { Link: `<${listingAddress}>; rel="latest-version"` },
+        })
       }
       const match = publicFiles(snapshot).find(({ file }) => file === params['file'])
       if (match === undefined) throw unknownFile(table, addresses)
@@ -263,8 +265,8 @@ function fileOf(service: FileService): RequestHandler {
         bytes: match.bytes,
         lastModified: snapshot.lastModified,
         isUnchanged: () => snapshot.isUnchanged(match.file),
-        hold: () => snapshot.pin([match.file]),
-        doubt: snapshot.recheck,
+        keepOpen: () => snapshot.pin([match.file]),
+        onMismatch: snapshot.recheck,
         mediaType: mediaTypeOf(match.file),
         cacheControl: service.freshness.immutable,
         saveAs: match.file.startsWith(table.name) ? match.file : `${table.name}-${match.file}`,

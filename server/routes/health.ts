@@ -10,7 +10,7 @@ import type { Readiness } from '../snapshots/readiness.ts'
  * Always 200. `degraded` if damaged files keep a published snapshot from being served, a source is older than
  * declared, or the catalog is faulty.
  */
-export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText): RequestHandler {
+export function health({ snapshots, catalogFault }: Runtime, sendPageToBrowser: BrowseText): RequestHandler {
   return async (req, res) => {
     const { statuses } = snapshots
     const faults = statuses.filter(({ fault }) => fault !== null)
@@ -28,7 +28,7 @@ export function health({ snapshots, catalogFault }: Runtime, browse: BrowseText)
         source_from: sourceFrom?.toISOString(),
       })),
     })
-    if (!browse(req, res, 'Health', text)) sendBytes(res, jsonType, [text])
+    if (!sendPageToBrowser(req, res, 'Health', text)) sendBytes(res, jsonType, [text])
   }
 }
 

@@ -18,11 +18,11 @@ import { InvalidPage, InvalidQuery, MalformedQuery, QueryTooLong } from '../quer
  * @param downloadUrl address of all rows as one file, for queries that are too large
  */
 export function problemOf(error: unknown, downloadUrl: string | null = null): unknown {
-  const problem = matching(error, downloadUrl)
+  const problem = problemMatching(error, downloadUrl)
   return problem === null ? error : Object.assign(problem, { cause: error })
 }
 
-function matching(error: unknown, downloadUrl: string | null): Problem | null {
+function problemMatching(error: unknown, downloadUrl: string | null): Problem | null {
   if (error instanceof InvalidQuery) return unacceptableParameters(error.errors)
   // The text of Brasil.IO, which clients compare.
   if (error instanceof InvalidPage) return new Problem('invalid-page', 'Invalid page.')

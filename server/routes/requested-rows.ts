@@ -25,7 +25,7 @@ interface RequestedRows<Query> {
   readonly linksIn: (snapshot: Snapshot) => PageLinks
   readonly packingIn: (snapshot: Snapshot, columns: readonly Column[], filter: RowFilter) => Packing
   /** @throws Problem snapshot-gone or not-published */
-  readonly orGone: (snapshot: Snapshot | null) => Snapshot
+  readonly requireSnapshot: (snapshot: Snapshot | null) => Snapshot
 }
 
 interface Packing {
@@ -62,8 +62,10 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
 ): RequestedRows<Query> {
   const format = negotiate(headers, query.format, rowFormats)
   // Links may omit `format=json` only if the Accept header alone selects JSON.
-  const isImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
-  const linkParameters = new Map([...query.parameters].filter(([name]) => !isImplied || name !== 'format'))
+  const isFormatImplied = format === jsonFormat && acceptable(headers, rowFormats) === jsonFormat
+  const linkParameters = new Map(
+    [...query.parameters].filter(([name]) => !isFormatImplied || name !== 'format'),
+  )
   const address = inFormOf(pathOf(target), base)
   const pinned = query.snapshot === 'current' ? null : query.snapshot
   return {
@@ -103,7 +105,7 @@ export function requestedQuery<Query extends Pick<RowQuery, 'format' | 'paramete
         },
       }
     },
-    orGone: (snapshot) => {
+    requireSnapshot: (snapshot) => {
       if (snapshot !== null) return snapshot
       const current = snapshots.current(table)?.manifest.snapshot ?? 'current'
       const newest = withQuery(address, new Map([...linkParameters, ['snapshot', current]]), 1)

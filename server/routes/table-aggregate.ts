@@ -29,7 +29,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
     countsAs: 'rows',
     find: async (request) => {
       const requested = requestedRows(service, request, parseAggregateQuery, addresses.aggregate)
-      const { table, query, format, pinned, downloadUrl, orGone } = requested
+      const { table, query, format, pinned, downloadUrl, requireSnapshot: orGone } = requested
       const snapshot = await snapshots.use(table, pinned, async (retained) => orGone(retained))
       const { snapshot: id } = snapshot.manifest
       const links = requested.linksIn(snapshot)
@@ -52,13 +52,18 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
         body: (signal) =>
           snapshots.use(table, id, async (pinnedSnapshot) => {
             const requester = requesterOf(request, signal, pageBytesMax)
-            const current = orGone(pinnedSnapshot)
-            const body = await aggregateBody(current, query, format, links, engine, requester).catch(
-              (error: unknown) => {
-                if (error instanceof TooCostly) throw tooCostly(error, current, query, service)
-                throw problemOf(error, downloadUrl)
-              },
-            )
+            const availableSnapshot = orGone(pinnedSnapshot)
+            const body = await aggregateBody(
+              availableSnapshot,
+              query,
+              format,
+              links,
+              engine,
+              requester,
+            ).catch((error: unknown) => {
+              if (error instanceof TooCostly) throw tooCostly(error, availableSnapshot, query, service)
+              throw problemOf(error, downloadUrl)
+            })
             return { ...body, pieces: await packing.pack(body.pieces, body.groupsOnPage) }
           }),
       }

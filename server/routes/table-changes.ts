@@ -109,18 +109,18 @@ export function unknownChanges(
   base: string,
 ): Problem {
   const { snapshot } = later.manifest
-  const oldest = knownStarts(later.manifest).at(-1)
-  const before = since === null ? 'the snapshot before it' : since
-  if (oldest === undefined)
+  const oldestStart = knownStarts(later.manifest).at(-1)
+  const startText = since === null ? 'the snapshot before it' : since
+  if (oldestStart === undefined)
     return new Problem(
       'snapshot-gone',
-      `The changes of ${tableId(table)} from ${before} to ${snapshot} are not known: these snapshots were not compared when the later one was published.`,
+      `The changes of ${tableId(table)} from ${startText} to ${snapshot} are not known: these snapshots were not compared when the later one was published.`,
     )
-  const ends = [['since', oldest] as const, ...(to === null ? [] : [['to', to] as const])]
-  const address = withQuery(base, new Map<string, string>(ends), 1)
+  const parameters = [['since', oldestStart] as const, ...(to === null ? [] : [['to', to] as const])]
+  const address = withQuery(base, new Map<string, string>(parameters), 1)
   return new Problem(
     'snapshot-gone',
-    `The changes of ${tableId(table)} from ${before} to ${snapshot} are not kept. The oldest ones begin at ${oldest}: ${address}`,
+    `The changes of ${tableId(table)} from ${startText} to ${snapshot} are not kept. The oldest ones begin at ${oldestStart}: ${address}`,
     { headers: { Link: `<${address}>; rel="alternate"` } },
   )
 }

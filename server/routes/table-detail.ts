@@ -70,7 +70,7 @@ function detailOf(
     collected_at: snapshot?.manifest.collected_at ?? dataset.collectedAt,
     order: table.order,
     search: table.search,
-    fields: table.fields.map((field) => describedField(table, field, snapshot)),
+    fields: table.fields.map((field) => fieldDetail(table, field, snapshot)),
     operators: Object.fromEntries(
       [...new Set(table.fields.flatMap(operatorsOf))].map((name) => [name, operatorRow(name).meaning]),
     ),
@@ -108,7 +108,7 @@ function detailOf(
   }
 }
 
-function describedField(table: Table, field: Field, snapshot: Snapshot | null): unknown {
+function fieldDetail(table: Table, field: Field, snapshot: Snapshot | null): unknown {
   const statistics = snapshot?.report?.fields.find(({ name }) => name === field.name)
   const toJsonValue = (text: string | null | undefined): unknown =>
     text === null || text === undefined ? null : exactValue(field, text)

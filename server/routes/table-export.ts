@@ -69,7 +69,7 @@ interface ExportOptions {
 
 export function respondWithRows(
   service: ExportService,
-  { formats: offers, texts, exportedAt, citedAt }: ExportOptions,
+  { formats: offers, texts, exportedAt: exportAddressOf, citedAt: citedAddressOf }: ExportOptions,
 ): (request: ResourceRequest, req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const { catalog, publicUrl, snapshots, freshness } = service
   const files = fileAddresses(publicUrl)
@@ -79,25 +79,25 @@ export function respondWithRows(
     const query = parseRowQuery(table, request.target, ['page', 'page_size'])
     const format = negotiate(request.headers, query.format, offers)
     const pinned = query.snapshot === 'current' ? null : query.snapshot
-    const [exported, cited] = [exportedAt(dataset, table), citedAt(dataset, table)]
+    const [exportAddress, citedAddress] = [exportAddressOf(dataset, table), citedAddressOf(dataset, table)]
     await snapshots.use(table, pinned, async (snapshot) => {
       if (snapshot === null) {
         const current = snapshots.current(table)
         const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
-        throw unavailable(table, pinned, snapshots, withQuery(exported, newest, 1))
+        throw unavailable(table, pinned, snapshots, withQuery(exportAddress, newest, 1))
       }
-      const isAll = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
-      if (isAll && format === csvFormat) {
+      const isWholeDownload = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
+      if (isWholeDownload && format === csvFormat) {
         await sendDownload(snapshot, service, request, req, res)
         return
       }
       if (!('contentType' in format)) {
-        if (!isAll) throw noParquet(files.listing(table))
+        if (!isWholeDownload) throw noParquet(files.listing(table))
         sendRedirect(res, 302, absolutePath(parquetOf(snapshot, files)), freshness.changing)
         return
       }
       await streamRows(
-        { ...texts, table, snapshot, query, format, exported, cited },
+        { ...texts, table, snapshot, query, format, exported: exportAddress, cited: citedAddress },
         service,
         request,
         req,
@@ -252,13 +252,13 @@ async function sendDownload(
     cacheControl: freshness.changing,
     saveAs: fileNameOf(snapshot, { parameters: new Map() }, csvFormat.ending),
     isUnchanged: () => snapshot.isUnchanged(download.file),
-    hold: () => snapshot.pin([download.file]),
-    doubt: snapshot.recheck,
+    keepOpen: () => snapshot.pin([download.file]),
+    onMismatch: snapshot.recheck,
   }
   res.setHeader('Acervo-Snapshot', manifest.snapshot)
   res.setHeader('Acervo-Count', manifest.rows)
-  const columns = documentAddresses(publicUrl).ofTable(table, csvw.file)
-  res.setHeader('Link', `<${columns}>; rel="describedby"; type="${csvw.contentType}"`)
+  const columnsUrl = documentAddresses(publicUrl).ofTable(table, csvw.file)
+  res.setHeader('Link', `<${columnsUrl}>; rel="describedby"; type="${csvw.contentType}"`)
   // Null for a file of several members, as earlier versions wrote it.
   const sections = report?.download_sections ?? null
   const acceptsGzip = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')

@@ -33,33 +33,37 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
     countsAs: 'rows',
     find: async (request) => {
       const table = findTable(findDataset(catalog, request.params), request.params)
-      const conditions = keyIn(table, request.target, (format) =>
+      const conditions = keyConditions(table, request.target, (format) =>
         negotiate(request.headers, format, [jsonOffer]),
       )
       const current = snapshots.current(table)
       if (current === null) throw notPublished(table, snapshots.fault(table))
-      const ids = [current.manifest, ...(await snapshots.earlier(table))].map(({ snapshot }) => snapshot)
+      const idsNewestFirst = [current.manifest, ...(await snapshots.earlier(table))].map(
+        ({ snapshot }) => snapshot,
+      )
       return {
-        name: contentName(JSON.stringify(['history', 1, tableId(table), ids, conditions.toString()])),
+        name: contentName(
+          JSON.stringify(['history', 1, tableId(table), idsNewestFirst, conditions.toString()]),
+        ),
         cacheControl: freshness.changing,
         mediaType: jsonType,
         headers: { 'Acervo-Snapshot': current.manifest.snapshot },
         isAtHand: false,
         body: async (signal) => {
           const requester = requesterOf(request, signal, pageBytesMax)
-          const readRow = async (snapshot: Snapshot): Promise<readonly Row[]> =>
+          const readRows = async (snapshot: Snapshot): Promise<readonly Row[]> =>
             rowsOf(snapshot, conditions, engine, requester).catch((error: unknown) => {
               throw problemOf(error)
             })
           const states: State[] = []
-          for (const id of ids) {
+          for (const id of idsNewestFirst) {
             const state = await snapshots.use(table, id, async (snapshot): Promise<State | null> => {
               if (snapshot === null) return null
               const changes = changesOf(snapshot, null)
               const isByKey = JSON.stringify(changes?.changes.key) === JSON.stringify(table.key)
               return {
                 manifest: snapshot.manifest,
-                rows: changes !== null && isByKey ? await readRow(changes) : null,
+                rows: changes !== null && isByKey ? await readRows(changes) : null,
               }
             })
             if (state === null && snapshots.isKept(table, id)) throw unavailableNow(table)
@@ -68,7 +72,7 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
             // Nothing is known of the row before.
             if (state.rows === null) break
           }
-          const [row = null] = await readRow(current)
+          const [row = null] = await readRows(current)
           return { pieces: [exactJson(historyOf(table, conditions, row, states))] }
         },
       }
@@ -86,10 +90,10 @@ interface State {
  * Conditions on the key of a row.
  * @throws Problem invalid-parameter for a missing or invalid value
  */
-function keyIn(
+function keyConditions(
   { key, fields }: Table,
   target: string,
-  negotiated: (format?: string) => void,
+  negotiateFormat: (format?: string) => void,
 ): URLSearchParams {
   if (key === null)
     throw unacceptableParameters([
@@ -99,7 +103,7 @@ function keyIn(
       },
     ])
   const parameters = parseQuery(target, [...key, 'format'])
-  negotiated(parameters.get('format'))
+  negotiateFormat(parameters.get('format'))
   const conditions = new URLSearchParams()
   const errors = key.flatMap((name) => {
     const field = fields.find((item) => item.name === name)
@@ -128,10 +132,10 @@ async function rowsOf(
   requester: Requester,
 ): Promise<readonly Row[]> {
   // The key finds rows even if the catalog does not let clients filter by it.
-  const fitted = { ...snapshot, table: { ...table, filters: table.fields.map(({ name }) => name) } }
-  const query = parseRowQuery(fitted.table, `?${conditions.toString()}`)
-  const links = { to: () => '', alternates: () => [], downloadUrl: '' }
-  const { pieces } = await pageBody(pageOf(fitted, query, cellsFormat, links), engine, requester)
+  const filterable = { ...snapshot, table: { ...table, filters: table.fields.map(({ name }) => name) } }
+  const query = parseRowQuery(filterable.table, `?${conditions.toString()}`)
+  const noLinks = { to: () => '', alternates: () => [], downloadUrl: '' }
+  const { pieces } = await pageBody(pageOf(filterable, query, cellsFormat, noLinks), engine, requester)
   const text = Buffer.concat(pieces.map((piece) => Buffer.from(piece))).toString()
   return (JSON.parse(text) as (string | null)[][]).map((cells) =>
     Object.fromEntries(
@@ -163,8 +167,8 @@ function historyOf(
   const isFirstAdded = first?.kind === 'added'
   const firstSeen = isFirstAdded ? first.manifest : row !== null || latest !== undefined ? oldest : undefined
   const isRemoved = row === null && latest?.kind === 'removed'
-  const before = states[states.findIndex(({ manifest }) => manifest === latest?.manifest) + 1]?.manifest
-  const lastSeen = isRemoved ? before : row === null ? undefined : states[0]?.manifest
+  const lastWithRow = states[states.findIndex(({ manifest }) => manifest === latest?.manifest) + 1]?.manifest
+  const lastSeen = isRemoved ? lastWithRow : row === null ? undefined : states[0]?.manifest
   return {
     key: Object.fromEntries(
       (table.key ?? []).map((name) => [name, (row ?? latest?.change)?.[name] ?? conditions.get(name)]),

@@ -24,7 +24,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
     countsAs: 'rows',
     find: async (request) => {
       const requested = requestedRows(service, request, parseRowQuery, addresses.data)
-      const { table, query, format, pinned, downloadUrl, orGone } = requested
+      const { table, query, format, pinned, downloadUrl, requireSnapshot: orGone } = requested
       const pageIn = (current: Snapshot | null): Page => {
         const snapshot = orGone(current)
         return pageOf(snapshot, query, format, requested.linksIn(snapshot))

@@ -59,7 +59,7 @@ export function knownStarts({ changes = [] }: Manifest): SnapshotId[] {
 }
 
 function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Table {
-  const { kindColumn, changedColumn, old } = changeColumns(names)
+  const { kindColumn, changedColumn, old: oldName } = changeColumns(names)
   const fields = names.flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   const [first] = fields
   if (first === undefined) throw new RangeError('changes have no field')
@@ -77,14 +77,18 @@ function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Tab
     type,
     description,
   })
-  const earlier = fieldsWithOld({ fields: names, key })
+  const namesWithOld = fieldsWithOld({ fields: names, key })
   const allFields: Field[] = [
     changeField(kindColumn, 'string', 'added, removed or changed'),
     ...fields,
     ...(key === null ? [] : [changeField(changedColumn, 'list', 'Names of the fields that changed.')]),
     ...fields
-      .filter(({ name }) => earlier.includes(name))
-      .map((field) => ({ ...field, name: old(field.name), description: `Earlier value of ${field.name}.` })),
+      .filter(({ name }) => namesWithOld.includes(name))
+      .map((field) => ({
+        ...field,
+        name: oldName(field.name),
+        description: `Earlier value of ${field.name}.`,
+      })),
   ]
   const isThere = (name: string): boolean => names.includes(name)
   const filters = [kindColumn, ...table.filters.filter(isThere), ...(key === null ? [] : [changedColumn])]

@@ -7,7 +7,7 @@ import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
-import { removable, type Retention } from '../../core/warehouse/retention.ts'
+import { removableSnapshots, type Retention } from '../../core/warehouse/retention.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { DamagedFile, filesInFolder, verifyFile, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import type { Log } from '../base/log.ts'
@@ -323,7 +323,7 @@ export class ServedTable {
   #forgetOld(): void {
     const { current, knownSnapshots } = this
     if (current === null) return
-    const expiredIds = removable(
+    const expiredIds = removableSnapshots(
       [...knownSnapshots.keys()],
       current.manifest,
       new Date(),

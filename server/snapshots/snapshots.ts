@@ -38,21 +38,21 @@ export class Snapshots {
   #isStopped = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ catalog, before = null, lacking = new Map(), ...options }: SnapshotOptions) {
+  constructor({ catalog, before: previous = null, lacking = new Map(), ...options }: SnapshotOptions) {
     this.#lacking = lacking
     this.#common =
-      before === null
+      previous === null
         ? {
             ...options,
             onOtherFields: options.onOtherFields ?? (() => false),
             news: { version: 0, isFollowing: false },
           }
-        : before.#common
+        : previous.#common
     this.#common.news.version += 1
     this.#tables = new Map(
       allTables(catalog).map((table) => [
         tableId(table),
-        (before === null ? null : before.#declaredAs(table)) ?? new ServedTable(table, this.#common),
+        (previous === null ? null : previous.#declaredAs(table)) ?? new ServedTable(table, this.#common),
       ]),
     )
   }

@@ -12,7 +12,7 @@ import { reconcilePublished } from '../../ingest/convert/parts/reconcile.ts'
 import { reconcileStaged } from '../../ingest/convert/cast/agreement.ts'
 import { silentProgress } from '../../ingest/base/progress.ts'
 import type { Batch } from '../../ingest/source/batches.ts'
-import { planned } from '../../ingest/convert/parts/reused-partitions.ts'
+import { planParts } from '../../ingest/convert/parts/reused-partitions.ts'
 import { readSource } from '../../ingest/source/read.ts'
 import { temporaryFolder, tinyCatalog, placed } from '../support/workshop.ts'
 import { isQuick, seed } from '../support/runs.ts'
@@ -72,7 +72,7 @@ async function written(conversion: Conversion, batch: Batch): Promise<{ staged: 
 }
 
 async function inThrees(conversion: Conversion, rows: number): Promise<DuePart[]> {
-  const { parts } = planned(conversion.table, null, [{ value: null, rows, files: [] }], 3)
+  const { parts } = planParts(conversion.table, null, [{ value: null, rows, files: [] }], 3)
   const due = parts.filter((part): part is DuePart => 'sortedRow' in part)
   await writeParts(conversion, conversion.scratch, due, silentProgress)
   return due

@@ -35,14 +35,17 @@ export function directoryOf(chunks: readonly Omit<Chunk, 'start'>[]): Buffer {
     directory.writeUInt32LE(sum, index * entryBytes + 4)
     start += length
   }
-  const partBytes = sectionChunks * entryBytes
+  const sectionEntriesBytes = sectionChunks * entryBytes
   for (let section = 0; section * sectionBytes < sections.length; section += 1) {
-    const part = directory.subarray(section * partBytes, (section + 1) * partBytes)
-    sections.writeUInt32LE(zlib.crc32(part), section * sectionBytes + 8)
+    const sectionEntries = directory.subarray(
+      section * sectionEntriesBytes,
+      (section + 1) * sectionEntriesBytes,
+    )
+    sections.writeUInt32LE(zlib.crc32(sectionEntries), section * sectionBytes + 8)
   }
-  const end = Buffer.alloc(sumBytes)
-  end.writeUInt32LE(zlib.crc32(sections))
-  return Buffer.concat([directory, sections, end])
+  const sectionsSum = Buffer.alloc(sumBytes)
+  sectionsSum.writeUInt32LE(zlib.crc32(sections))
+  return Buffer.concat([directory, sections, sectionsSum])
 }
 
 class ChunkLocations {

@@ -41,7 +41,7 @@ export class CachedStore implements Store {
   }
 
   async get(key: string): Promise<Buffer | null> {
-    const text = await this.#remembering(
+    const text = await this.#requestOrCached(
       `get ${key}`,
       async () => {
         const bytes = await this.#store.get(key)
@@ -53,7 +53,7 @@ export class CachedStore implements Store {
   }
 
   async list(folder: string): Promise<string[]> {
-    const text = await this.#remembering(`list ${folder}`, async () =>
+    const text = await this.#requestOrCached(`list ${folder}`, async () =>
       JSON.stringify(await this.#store.list(folder)),
     )
     const names = text === null ? [] : (JSON.parse(text) as string[])
@@ -120,7 +120,7 @@ export class CachedStore implements Store {
     return path.join(this.localFolder, folderName, createHash('sha256').update(subject).digest('hex'))
   }
 
-  async #remembering(
+  async #requestOrCached(
     subject: string,
     request: () => Promise<string | null>,
     isAway: () => Promise<boolean> = () => Promise.resolve(true),
@@ -131,8 +131,8 @@ export class CachedStore implements Store {
       answer = await request()
     } catch (error) {
       if (!(await isAway())) throw error
-      const [cachedRequest, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
-      if (cachedRequest !== subject) throw error
+      const [cachedSubject, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
+      if (cachedSubject !== subject) throw error
       return rest.join('\n')
     }
     await this.#remember(file, answer === null ? null : `${subject}\n${answer}`)

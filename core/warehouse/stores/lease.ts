@@ -53,23 +53,23 @@ export class Lease {
    */
   static async acquire(leased: LeaseFile, { leaseMs = leaseMsDefault }: LeaseOptions): Promise<Lease> {
     const owner = `${os.hostname()} ${process.pid} ${randomUUID()}`
-    const first = `${owner} 0\n`
+    const initialText = `${owner} 0\n`
     let firstSeenAt = performance.now()
-    let before: string | null = null
+    let seenTag: string | null = null
     for (;;) {
-      const began = performance.now()
+      const readAt = performance.now()
       const current = await leased.read()
       if (current === null) {
-        const tag = await leased.create(first).catch(() => null)
-        if (tag !== null) return new Lease(leased, leaseMs, owner, tag, began)
-      } else if (before === null) {
-        ;[before, firstSeenAt] = [current.tag, began]
-      } else if (current.tag !== before) {
+        const tag = await leased.create(initialText).catch(() => null)
+        if (tag !== null) return new Lease(leased, leaseMs, owner, tag, readAt)
+      } else if (seenTag === null) {
+        ;[seenTag, firstSeenAt] = [current.tag, readAt]
+      } else if (current.tag !== seenTag) {
         throw new LockHeld(holderOf(current.text))
-      } else if (began - firstSeenAt > leaseMs) {
-        const tag = await leased.replace(first, current.tag).catch(() => null)
+      } else if (readAt - firstSeenAt > leaseMs) {
+        const tag = await leased.replace(initialText, current.tag).catch(() => null)
         if (tag === null) throw new LockHeld(holderOf(current.text))
-        return new Lease(leased, leaseMs, owner, tag, began)
+        return new Lease(leased, leaseMs, owner, tag, readAt)
       }
       await wait(leaseMs / 10)
     }

@@ -19,7 +19,7 @@ interface LocalCopy {
   holders: number
   /** Version of the file when it was verified; null if unknown. */
   version: string | null
-  coming: Promise<void> | null
+  pendingFetch: Promise<void> | null
 }
 
 const noteName = '.verified'
@@ -94,7 +94,7 @@ export class LocalFiles {
   }
 
   #used({ key }: PinnedFile): LocalCopy {
-    const entry = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, coming: null }
+    const entry = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, pendingFetch: null }
     this.#files.delete(key)
     this.#files.set(key, entry)
     return entry
@@ -102,25 +102,25 @@ export class LocalFiles {
 
   async #ensureFetched(file: PinnedFile, entry: LocalCopy): Promise<void> {
     const place = this.placeOf(file.key)
-    if (entry.coming === null && entry.version !== null && versionOf(place) === entry.version) return
-    entry.coming ??= this.#obtain(file, entry, place).finally(() => {
-      entry.coming = null
+    if (entry.pendingFetch === null && entry.version !== null && versionOf(place) === entry.version) return
+    entry.pendingFetch ??= this.#obtain(file, entry, place).finally(() => {
+      entry.pendingFetch = null
     })
-    await entry.coming
+    await entry.pendingFetch
   }
 
   async #obtain(file: PinnedFile, entry: LocalCopy, place: string): Promise<void> {
     // An earlier process may have fetched it.
     if (await isFile(place, file)) {
       this.#count(entry, file.bytes)
-      await this.#note(file, entry, place)
+      await this.#noteVersion(file, entry, place)
       return
     }
     await this.#makeRoom(file, entry)
     for (let tries = 1; ; tries += 1) {
       try {
         await this.#fetch(file, place)
-        await this.#note(file, entry, place)
+        await this.#noteVersion(file, entry, place)
         return
       } catch (error) {
         if (tries < triesMax && error instanceof OtherBytes) continue
@@ -150,9 +150,9 @@ export class LocalFiles {
     await rename(draft, place)
   }
 
-  async #note({ key, sha256 }: PinnedFile, entry: LocalCopy, place: string): Promise<void> {
+  async #noteVersion({ key, sha256 }: PinnedFile, entry: LocalCopy, place: string): Promise<void> {
     entry.version = versionOf(place)
-    await appendFile(this.#notes, `${JSON.stringify([key, entry.version, sha256])}\n`)
+    await appendFile(this.#notesFile, `${JSON.stringify([key, entry.version, sha256])}\n`)
   }
 
   async #makeRoom({ key, bytes }: PinnedFile, local: LocalCopy): Promise<void> {
@@ -194,7 +194,7 @@ export class LocalFiles {
     entry.bytes = bytes
   }
 
-  get #notes(): string {
+  get #notesFile(): string {
     return path.join(this.#options.folder, noteName)
   }
 
@@ -203,27 +203,27 @@ export class LocalFiles {
     const { folder } = this.#options
     await mkdir(folder, { recursive: true })
     const noted = new Map<string, string>()
-    const lines = existsSync(this.#notes) ? (await readFile(this.#notes, 'utf8')).split('\n') : []
+    const lines = existsSync(this.#notesFile) ? (await readFile(this.#notesFile, 'utf8')).split('\n') : []
     for (const line of lines) {
-      const [key, version] = noteOf(line)
+      const [key, version] = parseNote(line)
       if (key !== undefined && version !== undefined) noted.set(key, version)
     }
     const validLines: string[] = []
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue
-      const place = path.join(entry.parentPath, entry.name)
+    for (const directoryEntry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      if (!directoryEntry.isFile()) continue
+      const place = path.join(directoryEntry.parentPath, directoryEntry.name)
       const key = path.relative(folder, place).split(path.sep).join('/')
       if (key.startsWith('.')) continue
       const [version, bytes] = [versionOf(place), await sizeOf(place)]
       if (key.endsWith('.draft')) await rm(place, { force: true })
       else {
         const isNoted = noted.get(key) === version
-        this.#files.set(key, { bytes, holders: 0, version: isNoted ? version : null, coming: null })
+        this.#files.set(key, { bytes, holders: 0, version: isNoted ? version : null, pendingFetch: null })
         this.#bytes += bytes
         if (isNoted) validLines.push(JSON.stringify([key, version]))
       }
     }
-    await writeFile(this.#notes, validLines.map((line) => `${line}\n`).join(''))
+    await writeFile(this.#notesFile, validLines.map((line) => `${line}\n`).join(''))
   }
 }
 
@@ -248,7 +248,7 @@ async function sizeOf(place: string): Promise<number> {
   }
 }
 
-function noteOf(line: string): readonly [string?, string?] {
+function parseNote(line: string): readonly [string?, string?] {
   try {
     const [key, version] = JSON.parse(line) as unknown[]
     return typeof key === 'string' && typeof version === 'string' ? [key, version] : []

@@ -11,11 +11,11 @@ import { expectedCount, plainSql } from './plain.ts'
  * @throws TableFailure naming the column that differs
  */
 export async function reconcileStaged(conversion: Conversion, batch: Batch, file: string): Promise<Staged> {
-  const ends = conversion.fields.map(({ field }, index) =>
+  const extremesSql = conversion.fields.map(({ field }, index) =>
     typeRow(field.type).isNarrowed ? `min(f${index}), max(f${index})` : 'null, null',
   )
   const [row = []] = await conversion.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
-    count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${ends.join(', ')}
+    count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${extremesSql.join(', ')}
     from ${stagedSql([file])}`)
   await requireAgreement(conversion, batch, row[0], row[1])
   const goodRows = numberOf(row[2])

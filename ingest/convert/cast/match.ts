@@ -29,40 +29,40 @@ export function matchHeader(
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
   const readFields = table.fields.map(({ name }) => name).filter((name) => !constantFields.has(name))
   const columns = new Map<string, number>()
-  const repeated = new Set<string>()
+  const repeatedNames = new Set<string>()
   for (const [index, name] of names.entries()) {
-    if (name !== null && columns.has(name)) repeated.add(name)
+    if (name !== null && columns.has(name)) repeatedNames.add(name)
     if (name !== null) columns.set(name, index)
   }
-  const missing = readFields.filter((name) => !columns.has(name))
+  const missingNames = readFields.filter((name) => !columns.has(name))
   // Without a header, the first line is a row, whose values must stay hidden.
-  const isHidden = hidesRows(table)
-  const unknown = [...columns.keys()].filter((name) => !readFields.includes(name))
-  const faults = [...repeated].map((name) =>
-    isHidden && !readFields.includes(name)
+  const hidesNames = hidesRows(table)
+  const unknownNames = [...columns.keys()].filter((name) => !readFields.includes(name))
+  const faults = [...repeatedNames].map((name) =>
+    hidesNames && !readFields.includes(name)
       ? `column ${(columns.get(name) ?? 0) + 1} appears twice`
       : `the column ${displayName(name)} appears twice`,
   )
-  const undropped = unionByName ? [] : [...drop.keys()].filter((name) => !header.includes(name))
-  for (const name of undropped)
+  const unmatchedDrops = unionByName ? [] : [...drop.keys()].filter((name) => !header.includes(name))
+  for (const name of unmatchedDrops)
     faults.push(`source.drop names the column ${displayName(name)}, which is not in the header`)
-  const areOfOthers = unionByName && missing.length < readFields.length
+  const mayLackColumns = unionByName && missingNames.length < readFields.length
   const drift = [
-    ...(areOfOthers ? [] : missing.map(missingColumn)),
-    ...unknown.map((name, index) => {
-      if (isHidden) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
+    ...(mayLackColumns ? [] : missingNames.map(missingColumn)),
+    ...unknownNames.map((name, index) => {
+      if (hidesNames) return `column ${(columns.get(name) ?? 0) + 1} is not a field of ${tableId(table)}`
       // Finding similar names takes time, so only the columns that are reported get a hint.
       const hint = index < problemsShown ? didYouMean(name, readFields) : ''
       return `the column ${displayName(name)} is not a field of ${tableId(table)}${hint}`
     }),
   ]
-  const problems = acceptsDrift && missing.length < readFields.length ? faults : [...faults, ...drift]
+  const problems = acceptsDrift && missingNames.length < readFields.length ? faults : [...faults, ...drift]
   if (problems.length > 0) throw new TableFailure(misfit(problems, { header, headerLine }, delimiter))
   const fields = table.fields.map((field) => ({
     field,
     column: constantFields.has(field.name) ? null : (columns.get(field.name) ?? null),
   }))
-  return { fields, drift, lacking: areOfOthers ? missing : [] }
+  return { fields, drift, lacking: mayLackColumns ? missingNames : [] }
 }
 
 export function missingColumn(name: string): string {

@@ -11,7 +11,7 @@ const spaces = `${separators[' '] ?? ''}*`
 const parentheses = '()'
 
 /** RE2: all digits within parentheses, with marks such as `R$` inside or outside. */
-const enclosed = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
+const enclosedPattern = String.raw`[^()0-9.,]*\([^()]*\)[^()0-9.,]*`
 
 /** SQL: a minus if the number is negative, and digits with a decimal point, without groups and marks; null for other forms. */
 export function plainNumberSql(text: string, reading: Reading): string {
@@ -23,11 +23,11 @@ export function plainNumberSql(text: string, reading: Reading): string {
       ? text
       : `regexp_replace(${text}, '^([^0-9]*)[${leadingSigns.join('')}]', '\\1-')`
   const innerReading = { ...reading, marks: reading.marks.filter((mark) => mark !== parentheses) }
-  const cases = [
+  const negativeCases = [
     ...(reading.marks.includes(parentheses)
       ? [
           [
-            `regexp_full_match(${withPlainMinus}, ${quotedText(enclosed)})`,
+            `regexp_full_match(${withPlainMinus}, ${quotedText(enclosedPattern)})`,
             `regexp_replace(${withPlainMinus}, '[()]', '', 'g')`,
           ] as const,
         ]
@@ -38,8 +38,8 @@ export function plainNumberSql(text: string, reading: Reading): string {
   ].map(
     ([condition, number]) => `when ${condition} then '-' || nullif(${bareNumber(number, innerReading)}, '')`,
   )
-  const leadingSignSql = bareNumber(withPlainMinus, innerReading)
-  return cases.length === 0 ? leadingSignSql : `case ${cases.join(' ')} else ${leadingSignSql} end`
+  const otherSql = bareNumber(withPlainMinus, innerReading)
+  return negativeCases.length === 0 ? otherSql : `case ${negativeCases.join(' ')} else ${otherSql} end`
 }
 
 /** SQL: a text without groups and marks, in plain form; null if it has another form. */
@@ -47,18 +47,19 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
   if (groups === null && marks.length === 0) {
     return decimal === '.' ? text : `case when not contains(${text}, '.') then replace(${text}, ',', '.') end`
   }
-  const group = groups === null ? null : (separators[groups] ?? escapedPattern(groups))
-  const integerPattern = group === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${group}[0-9]{3})+|[0-9]*)`
+  const separatorPattern = groups === null ? null : (separators[groups] ?? escapedPattern(groups))
+  const integerPattern =
+    separatorPattern === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${separatorPattern}[0-9]{3})+|[0-9]*)`
   const body = `(${integerPattern})(?:${escapedPattern(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
   const markPatterns = marks.filter((mark) => mark !== '+').map(escapedPattern)
-  const [before, after] =
+  const [prefix, suffix] =
     markPatterns.length === 0
       ? ['', '']
       : [`(?:(?:${markPatterns.join('|')})${spaces})*`, `(?:${spaces}(?:${markPatterns.join('|')}))*`]
   const sign = marks.includes('+') ? '(-?)\\+?' : '(-?)'
-  const pattern = quotedText(`${before}${sign}${before === '' ? '' : spaces}${before}${body}${after}`)
+  const pattern = quotedText(`${prefix}${sign}${prefix === '' ? '' : spaces}${prefix}${body}${suffix}`)
   const part = (number: number): string => `regexp_extract(${text}, ${pattern}, ${number})`
-  const digits = group === null ? part(2) : `regexp_replace(${part(2)}, '[^0-9]', '', 'g')`
+  const digits = separatorPattern === null ? part(2) : `regexp_replace(${part(2)}, '[^0-9]', '', 'g')`
   const fraction = `if(${part(3)} = '', '', '.' || ${part(3)})`
   return `case when regexp_full_match(${text}, ${pattern})
     then ${part(1)} || ${digits} || ${fraction} || ${part(4)} end`

@@ -11,20 +11,20 @@ import type { ColumnWeights, MatchedField, Conversion } from '../conversion.ts'
  * would split.
  */
 export function plainSql(
-  { table, columns, weights }: Conversion,
-  { pieces, breaks, longest }: Batch,
+  { table, columns, weights: weightedColumns }: Conversion,
+  { pieces, breaks: valueLineFeeds, longest: longestRecordBytes }: Batch,
   isInOrder = false,
 ): string {
   const { delimiter, quote } = table.source
   const files = pieces.map(({ file }) => quotedText(file))
   // Escaped or added quotes make a line longer than its record.
-  const line = 2 * Math.max(longest, lineBytes)
+  const lineBytesMax = 2 * Math.max(longestRecordBytes, lineBytes)
   const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
-  const readColumns = [...new Set(weights.map(({ column }) => `c${column}`)), pieceColumn]
+  const readColumns = [...new Set(weightedColumns.map(({ column }) => `c${column}`)), pieceColumn]
   return `(select ${readColumns.join(', ')} from read_csv([${files.join(', ')}],
     auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
     escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,
-    parallel = ${!isInOrder && breaks === 0}, filename = '${pieceColumn}', max_line_size = ${line}, buffer_size = ${2 * line},
+    parallel = ${!isInOrder && valueLineFeeds === 0}, filename = '${pieceColumn}', max_line_size = ${lineBytesMax}, buffer_size = ${2 * lineBytesMax},
     columns = {${names.join(', ')}}))`
 }
 

@@ -75,7 +75,7 @@ const dayFieldsMax = 3
 export async function tryEntry(options: TrialOptions): Promise<Trial> {
   const { table, probes, scratch, limits, progress, files } = options
   const tallies = [...table.fields, ...probes].map(() => new Tally())
-  const days = new Map(
+  const datesByField = new Map(
     table.fields
       .filter(({ type }) => ['date', 'datetime'].includes(typeRow(type).moment ?? ''))
       .slice(0, dayFieldsMax)
@@ -84,22 +84,22 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
   const examples: string[][] = []
   const castBatch = async (batch: Batch): Promise<void> => {
     if (batch.before === 0) examples.push(...(await examplesIn(options, batch)))
-    await tryBatch(options, batch, tallies, days)
+    await tryBatch(options, batch, tallies, datesByField)
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
   const taker = { folder: scratch, bytes: batchBytes, take: castBatch }
   const sourceRead = await readSource(files, { table, progress, limits, taker, hashes: false })
-  const misfits = tallies.map((tally) => tally.result)
+  const results = tallies.map((tally) => tally.result)
   return {
     read: sourceRead,
-    fields: misfits.slice(0, table.fields.length),
+    fields: results.slice(0, table.fields.length),
     probes: probes.map((probe, index) =>
-      probe === null ? null : (misfits[table.fields.length + index] ?? null),
+      probe === null ? null : (results[table.fields.length + index] ?? null),
     ),
     examples,
     days: new Map(
       // Too many days are reported as none.
-      [...days].map(([name, dates]) => [name, dates.size > daysMax ? [] : [...dates].toSorted()]),
+      [...datesByField].map(([name, dates]) => [name, dates.size > daysMax ? [] : [...dates].toSorted()]),
     ),
   }
 }
@@ -205,35 +205,37 @@ async function tryFields(
   const counts = fields.map(
     ({ text, isGood }) => `count(${text}), coalesce(max(length(${text})), 0), count_if(not (${isGood}))`,
   )
-  const ofDays = [...days].flatMap(([name, set]) => {
+  const dayTerms = [...days].flatMap(([name, dates]) => {
     const value = fields[attempts.findIndex(({ matched }) => matched.field.name === name)]?.value
-    return value === undefined ? [] : [{ set, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
+    return value === undefined
+      ? []
+      : [{ set: dates, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
   })
-  const terms = [...counts, ...ofDays.map(({ sql }) => sql)]
+  const terms = [...counts, ...dayTerms.map(({ sql }) => sql)]
   const [row = []] = await conversion.db.rows(
     `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(conversion)} as seen from ${from})`,
   )
   await requireAgreement(conversion, batch, row[0], row[1])
-  for (const [index, { set }] of ofDays.entries()) {
+  for (const [index, { set }] of dayTerms.entries()) {
     const dayList = row[2 + 3 * fields.length + index]
     if (typeof dayList === 'string' && set.size <= daysMax) for (const day of dayList.split(' ')) set.add(day)
   }
-  const bad = fields.flatMap((field, index) =>
+  const badFields = fields.flatMap((field, index) =>
     numberOf(row[4 + 3 * index]) === 0 ? [] : [{ ...field, index }],
   )
   const misfits =
-    bad.length === 0
+    badFields.length === 0
       ? []
       : await conversion.db
           .rows(`select field, text, count(*), array_to_string(min(record, ${recordsMax}), ' ')
-          from ${textsSql(batch, bad, fitsSql(attempts, plainSql(conversion, batch, true), batch).from)} where not is_good
+          from ${textsSql(batch, badFields, fitsSql(attempts, plainSql(conversion, batch, true), batch).from)} where not is_good
           group by field, text
           qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
           order by field, count(*) desc, min(record)`)
   for (const [index, { tally }] of attempts.entries()) {
-    const [filled = 0, longest = 0, count = 0] = row.slice(2 + 3 * index, 5 + 3 * index).map(numberOf)
+    const [filled = 0, longest = 0, badCount = 0] = row.slice(2 + 3 * index, 5 + 3 * index).map(numberOf)
     tally.add(
-      { filled, longest, bad: count },
+      { filled, longest, bad: badCount },
       misfits.filter(([field]) => numberOf(field) === index),
     )
   }
@@ -245,14 +247,14 @@ function fitsSql(attempts: readonly Attempt[], csvSql: string, batch: Batch): Va
     csvSql,
     constantSql(batch),
   )
-  const spelled = fields.map((field, index) => {
+  const strictFields = fields.map((field, index) => {
     const patterns = attempts[index]?.patterns ?? []
-    const areSpelled = patterns.map(
+    const patternTests = patterns.map(
       (pattern) => `coalesce(regexp_matches(${field.text}, ${quotedText(pattern)}), true)`,
     )
-    return { ...field, isGood: [field.isGood, ...areSpelled].join(' and ') }
+    return { ...field, isGood: [field.isGood, ...patternTests].join(' and ') }
   })
-  return { fields: spelled, from }
+  return { fields: strictFields, from }
 }
 
 class Tally {

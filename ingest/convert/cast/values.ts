@@ -47,19 +47,19 @@ export function valuesSql(
   )
   const texts = steps.next('t', trimmed, (text, index) => withoutNulls(text, fieldAt(index).reading.nulls))
   const plains = steps.next('p', texts, (text, index) => dialectOf(text, fieldAt(index)).plain)
-  const moved = steps.next('m', plains, (plain, index) => {
+  const scaled = steps.next('m', plains, (plain, index) => {
     const { tenfolds } = fieldAt(index).reading
     return tenfolds === 0 ? plain : tenfold(plain, tenfolds)
   })
-  const values = moved.map((plain, index) => valueOf(plain, fieldAt(index)))
-  const areGood = moved.map((plain, index) => {
-    const isOwn = moved[index] === texts[index]
+  const values = scaled.map((plain, index) => valueOf(plain, fieldAt(index)))
+  const validityTests = scaled.map((plain, index) => {
+    const isOwn = scaled[index] === texts[index]
     return validitySql(isOwn ? plain : (texts[index] ?? ''), plain, fieldAt(index))
   })
   const expressions = matched.map(({ field }, index) => ({
     text: texts[index] ?? '',
     value: values[index] ?? '',
-    isGood: areGood[index] ?? '',
+    isGood: validityTests[index] ?? '',
     expects: dialectOf('', field).expects,
   }))
   return { fields: expressions, from: steps.from }
@@ -82,7 +82,7 @@ function dialectOf(text: string, field: Field): { plain: string; expects: string
   const { reading } = field
   const type = typeRow(field.type)
   const expects = type.expects(field)
-  if (type.dialect === 'words') return { plain: truth(text, reading), expects: wordsSaid(reading) }
+  if (type.dialect === 'words') return { plain: truthSql(text, reading), expects: describeWords(reading) }
   if (type.dialect === 'number' || type.dialect === 'integer') {
     const spelling = describeNumbers(reading, type.dialect === 'integer')
     return { plain: plainNumberSql(text, reading), expects: `${expects}${spelling}` }
@@ -103,14 +103,14 @@ function splitList(text: string, separator: string): string {
   return `to_json(list_transform(string_split(${text}, ${quotedText(separator)}), lambda one: trim(one, ${whiteSpace})))::varchar`
 }
 
-function truth(text: string, { booleans }: Reading): string {
+function truthSql(text: string, { booleans }: Reading): string {
   const [truths, falseWords] = [booleans.true, booleans.false].map((words) =>
     words.map(quotedText).join(', '),
   )
   return `case when ${text} in (${truths}) then 'true' when ${text} in (${falseWords}) then 'false' end`
 }
 
-function wordsSaid({ booleans }: Reading): string {
+function describeWords({ booleans }: Reading): string {
   return `${booleans.true.join(', ')} or ${booleans.false.join(', ')}`
 }
 
@@ -120,18 +120,18 @@ function momentOf(
   { formats, timezone, twoDigitYearsFrom }: Reading,
   stored: string,
 ): { plain: string; expects: string } {
-  const parsedFormats = formats.map((formatText) => {
+  const isoTexts = formats.map((formatText) => {
     const format = parseDateFormat(formatText, moment)
     if (format === null) throw new Error(`the catalog let the format ${formatText} pass`)
     return asIso(format, text, { timezone: timezone ?? 'UTC', twoDigitYearsFrom })
   })
   const noun = moment === 'time' ? 'a time of day' : `a valid ${moment}`
-  const [only = ''] = parsedFormats
-  if (parsedFormats.length === 1) return { plain: only, expects: `${noun} in the format ${formats.join()}` }
-  const valid = parsedFormats.map(
+  const [onlyIsoText = ''] = isoTexts
+  if (isoTexts.length === 1) return { plain: onlyIsoText, expects: `${noun} in the format ${formats.join()}` }
+  const validIsoTexts = isoTexts.map(
     (iso) => `case when try_cast(${iso} as ${stored}) is not null then ${iso} end`,
   )
-  const candidates = `list_filter([${valid.join(', ')}], lambda one: one is not null)`
+  const candidates = `list_filter([${validIsoTexts.join(', ')}], lambda one: one is not null)`
   return {
     plain: `case when len(${candidates}) = 1 then ${candidates}[1] end`,
     expects: `${noun} in exactly one of the formats ${formats.join(' or ')}`,

@@ -15,7 +15,7 @@ import {
 import { requireSame } from '../proof.ts'
 import type { Conversion } from '../conversion.ts'
 import { ChunkWriter } from './chunk-writer.ts'
-import { type CodedField, codeSums, dueSums, readCodes } from './dictionary.ts'
+import { type CodedField, codeSums, expectedSums, readCodes } from './dictionary.ts'
 
 /**
  * Writes the codes of some fields from the sorted rows, and proves them.
@@ -65,7 +65,7 @@ async function verifyCodes(
   rows: number,
   fields: readonly CodedField[],
 ): Promise<void> {
-  const expected = await dueSums(conversion, fields, rows)
+  const expected = await expectedSums(conversion, fields, rows)
   const shape = { rows, fields: fields.length }
   for (const [place, field] of fields.entries()) {
     const fieldSums = expected.get(field.index)

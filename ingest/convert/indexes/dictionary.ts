@@ -5,7 +5,7 @@ import {
   type Codes,
   codedBytesMax,
   codedValuesMax,
-  codesOf,
+  codesOf as emptyCodes,
   groupCount,
   groupRows,
 } from '../../../core/warehouse/format/codes.ts'
@@ -111,10 +111,10 @@ async function readSomeCodes(
       from (select * from ${sortedRowsSql(conversion, first, rows)}) as sorted ${joins.join(' ')}`,
   )
   return fields.map(({ values }, place) => {
-    const placed = codesOf(values, rows)
+    const codesByRow = emptyCodes(values, rows)
     const column = columns[place] ?? new Uint32Array()
-    for (let row = 0; row < column.length; row += 1) placed[positions[row] ?? 0] = column[row] ?? 0
-    return placed
+    for (let row = 0; row < column.length; row += 1) codesByRow[positions[row] ?? 0] = column[row] ?? 0
+    return codesByRow
   })
 }
 
@@ -122,7 +122,7 @@ async function readSomeCodes(
  * Checksums of the values of a field, which its codes must reproduce: two for each group of rows, one for each
  * part of the hash of a value. Each adds up this part times the row number in the group, from 1, below 2^53.
  */
-interface DueSums {
+interface ExpectedSums {
   /** Two per group, from the sorted rows. */
   readonly sums: Float64Array
   /** Two parts of the hash of each value, by its code. */
@@ -132,18 +132,18 @@ interface DueSums {
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
-export async function dueSums(
+export async function expectedSums(
   conversion: Conversion,
   fields: readonly CodedField[],
   rows: number,
-): Promise<Map<number, DueSums>> {
+): Promise<Map<number, ExpectedSums>> {
   if (fields.length === 0) return new Map()
-  const weighed = fields.flatMap(({ index }) =>
+  const weightedSums = fields.flatMap(({ index }) =>
     halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
   )
   const sums = fields.map(() => new Float64Array(2 * groupCount(rows)))
   const sumRows = await conversion.db.rows(
-    `select file_row_number // ${groupRows}, ${weighed.join(', ')} from ${sortedSql(conversion)} group by 1`,
+    `select file_row_number // ${groupRows}, ${weightedSums.join(', ')} from ${sortedSql(conversion)} group by 1`,
   )
   for (const [group, ...groupSums] of sumRows) {
     for (const [place, field] of sums.entries()) {
@@ -151,7 +151,7 @@ export async function dueSums(
       field[2 * numberOf(group) + 1] = Number(groupSums[2 * place + 1])
     }
   }
-  const expected = new Map<number, DueSums>()
+  const expected = new Map<number, ExpectedSums>()
   for (const [place, field] of fields.entries())
     expected.set(field.index, {
       sums: sums[place] ?? new Float64Array(),
@@ -174,7 +174,7 @@ async function hashesOf({ db }: Conversion, field: CodedField): Promise<Uint32Ar
 }
 
 /** The two sums of a group, from its codes as read back. */
-export function codeSums(codes: Codes, { hashes }: DueSums): number[] {
+export function codeSums(codes: Codes, { hashes }: ExpectedSums): number[] {
   return hashes.map((hashed) => {
     let sum = 0
     for (let row = 0; row < codes.length; row += 1) sum += (hashed[codes[row] ?? 0] ?? 0) * (row + 1)

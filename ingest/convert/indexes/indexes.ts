@@ -9,7 +9,7 @@ import type { FieldProfile } from '../profile/profile.ts'
 import { readSql, requireSame, sumOf } from '../proof.ts'
 import { type WrittenPart, type Conversion, sortedRowsSql } from '../conversion.ts'
 import { writeCodes } from './codes.ts'
-import { forgetValues, numberValues, writeDictionary } from './dictionary.ts'
+import { forgetValues as dropValueTables, numberValues, writeDictionary } from './dictionary.ts'
 import { type WrittenOrder, writeOrders } from './orders.ts'
 
 /** Files beside the parts for fast access. Without them, answers are the same, but slower. */
@@ -81,14 +81,14 @@ async function writeIndexes(
   if (coded.length > 0) await writeDictionary(conversion, folder, coded)
   await writeCodes(conversion, path.join(folder, fileNames.codes), rows, coded)
   const codedNames = new Set(coded.map(({ name }) => name))
-  const isAlone = parts.length < 2
-  const isSorted = (name: string): boolean =>
+  const hasOnePart = parts.length < 2
+  const needsOrder = (name: string): boolean =>
     !codedNames.has(name) && conversion.fields.some(({ field }) => field.name === name && isBisected(field))
-  const sorted = isAlone || !hasRowStore ? [] : indexes.values.filter(isSorted)
-  const orders = await writeOrders(conversion, folder, rows, coded, sorted)
-  await forgetValues(conversion, coded)
+  const orderedFilters = hasOnePart || !hasRowStore ? [] : indexes.values.filter(needsOrder)
+  const orders = await writeOrders(conversion, folder, rows, coded, orderedFilters)
+  await dropValueTables(conversion, coded)
   return {
-    indexes: isAlone ? [] : await writeWords(conversion, folder, parts, existingFiles, codedNames),
+    indexes: hasOnePart ? [] : await writeWords(conversion, folder, parts, existingFiles, codedNames),
     dictionary: coded.length === 0 ? null : coded.map(({ name, values }) => ({ name, values })),
     codes: coded.length === 0 ? null : coded.map(({ name }) => name),
     orders,

@@ -74,12 +74,12 @@ async function sortInto(
   }))
   const fieldIndexes = [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
   const columns = fieldIndexes.map((index) => `f${index}`)
-  const order = terms.map(({ index, direction }) =>
+  const orderSql = terms.map(({ index, direction }) =>
     orderTerm({ field: `f${index}`, direction }, (name) => name),
   )
   await conversion.db
     .rows(`copy (select file_row_number::uinteger as position, ${columns.join(', ')} from ${sortedSql(conversion)}
-    order by ${[...order, 'position'].join(', ')})
+    order by ${[...orderSql, 'position'].join(', ')})
     to ${quotedText(sortedFile(scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
   const sorted: Conversion = { ...conversion, scratch, fieldIndexes: new Set(fieldIndexes), parts: null }
   const sortKeys = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))

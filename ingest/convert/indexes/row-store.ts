@@ -53,22 +53,22 @@ async function writeRowStore(
 ): Promise<void> {
   const writer = await ChunkWriter.open(path.join(folder, name))
   try {
-    const indexes: Buffer[] = []
-    let [indexed, rows, bytes]: [IndexedText[], number, number] = [[], 0, 0]
+    const encodedIndexes: Buffer[] = []
+    let [pendingTexts, rows, bytes]: [IndexedText[], number, number] = [[], 0, 0]
     for await (const texts of textsIn(linesOf(conversion, path.join(folder, part.file), part))) {
       await writer.add(texts.map(({ text }) => (text.length === 0 ? text : encodeText(text))))
       for (const { sum, ends } of texts) {
-        indexed.push({ sum, ends })
+        pendingTexts.push({ sum, ends })
         rows += ends.length
         bytes += ends.at(-1) ?? 0
-        if (indexed.length < indexedChunks) continue
-        indexes.push(encodeIndex(indexed))
-        indexed = []
+        if (pendingTexts.length < indexedChunks) continue
+        encodedIndexes.push(encodeIndex(pendingTexts))
+        pendingTexts = []
       }
     }
     requireSame('number of rows in the row store', part.rows, rows)
-    if (indexed.length > 0) indexes.push(encodeIndex(indexed))
-    await writer.add(indexes)
+    if (pendingTexts.length > 0) encodedIndexes.push(encodeIndex(pendingTexts))
+    await writer.add(encodedIndexes)
     requireSame('bytes of the row store', bytes, provenBytes(await writer.finish(), rows))
   } finally {
     await writer.close()
@@ -96,7 +96,7 @@ interface Span {
   readonly first: number
   end: number
   /** True if all threads may render rows at the same time. */
-  readonly isShort: boolean
+  readonly hasShortTexts: boolean
 }
 
 /** Consecutive rows whose texts are all short, or all long. */
@@ -104,7 +104,7 @@ async function spansOf(conversion: Conversion, from: string): Promise<Span[]> {
   const texts = conversion.fields.flatMap(({ field }) =>
     typeRow(field.type).stored(field) === 'VARCHAR' ? [`coalesce(strlen(${quotedName(field.name)}), 0)`] : [],
   )
-  const vectors = await conversion.db.rows(
+  const vectorSizes = await conversion.db.rows(
     `select min(file_row_number), count(*), sum(${['0', ...texts].join(' + ')})
       from ${from} group by file_row_number // ${vectorRows} order by 1`,
   )
@@ -113,19 +113,19 @@ async function spansOf(conversion: Conversion, from: string): Promise<Span[]> {
   )
   const bytesMax = bytesOf(String(memory)) / memoryFactor
   const spans: Span[] = []
-  for (const vector of vectors) {
+  for (const vector of vectorSizes) {
     const [first = 0, rows = 0, textBytes = 0] = vector.map(Number)
     const bytes = textBytes + rows * conversion.fields.length * valueBytes
     if (bytes * Number(threads) <= bytesMax) {
       const last = spans.at(-1)
-      if (last?.isShort === true) last.end = first + rows
-      else spans.push({ first, end: first + rows, isShort: true })
+      if (last?.hasShortTexts === true) last.end = first + rows
+      else spans.push({ first, end: first + rows, hasShortTexts: true })
       continue
     }
     // A span of fewer rows than a vector uses one thread.
-    const atOnce = Math.max(1, Math.min(rows, Math.floor((rows * bytesMax) / bytes)))
-    for (let start = first; start < first + rows; start += atOnce)
-      spans.push({ first: start, end: Math.min(first + rows, start + atOnce), isShort: false })
+    const rowsAtOnce = Math.max(1, Math.min(rows, Math.floor((rows * bytesMax) / bytes)))
+    for (let start = first; start < first + rows; start += rowsAtOnce)
+      spans.push({ first: start, end: Math.min(first + rows, start + rowsAtOnce), hasShortTexts: false })
   }
   return spans
 }
@@ -164,17 +164,17 @@ interface RowsText extends IndexedText {
 function provenBytes(file: ChunkFile, rows: number): number {
   let bytes = 0
   for (let first = 0; first < rows; first += indexedRows) {
-    const indexed = Math.min(indexedRows, rows - first)
-    const index = new RowIndex(file.read(textChunks(rows) + first / indexedRows), indexed)
-    for (let text = 0; text < textChunks(indexed); text += 1) {
-      const size = index.size(text)
+    const indexedCount = Math.min(indexedRows, rows - first)
+    const index = new RowIndex(file.read(textChunks(rows) + first / indexedRows), indexedCount)
+    for (let textIndex = 0; textIndex < textChunks(indexedCount); textIndex += 1) {
+      const size = index.size(textIndex)
       bytes += size
-      const stored = file.read(first / chunkRows + text)
+      const stored = file.read(first / chunkRows + textIndex)
       if (size > textBytesMax) continue
       const inflated = inflateTexts(stored, size)
-      requireSame('texts of the row store', index.sum(text), zlib.crc32(inflated.subarray(0, -1)))
-      const end = Math.min(indexed, (text + 1) * chunkRows)
-      for (let row = text * chunkRows; row < end; row += 1)
+      requireSame('texts of the row store', index.sum(textIndex), zlib.crc32(inflated.subarray(0, -1)))
+      const end = Math.min(indexedCount, (textIndex + 1) * chunkRows)
+      for (let row = textIndex * chunkRows; row < end; row += 1)
         if (inflated[index.start(row)] !== openBrace || inflated[index.end(row) - 1] !== comma)
           requireSame('rows of the row store', 'a row', `another text of row ${first + row}`)
     }

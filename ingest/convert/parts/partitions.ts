@@ -27,18 +27,18 @@ export async function partitionsIn(
   const field = fields[index]?.field
   if (field === undefined) throw new RangeError(`${tableId(table)} has no partitions`)
   if (staged.goodRows === 0) return []
-  let before = 0
-  const starts = read.fileCounts.map(({ records }, file) => {
-    const start = before
-    before += records
-    return `(${file}, ${start}, ${before})`
+  let recordsBefore = 0
+  const fileRanges = read.fileCounts.map(({ records }, file) => {
+    const start = recordsBefore
+    recordsBefore += records
+    return `(${file}, ${start}, ${recordsBefore})`
   })
   const { rendered } = typeRow(field.type)
   // The first and the last value of each file, which must be equal.
   const rows = await db.rows(
     `select ${rendered('min(value)')}, ${rendered('max(value)')}, count(value), count(*), file from
       (select f${index} as value, before + file_row_number as record from ${stagedSql(staged.files)} where is_good) as rows
-      asof join (select * from (values ${starts.join(', ')}) as files(file, start, past) where past > start) as files
+      asof join (select * from (values ${fileRanges.join(', ')}) as files(file, start, past) where past > start) as files
         on rows.record >= files.start
       group by file, files.start order by ${orderTerm({ field: 'min(value)', direction: directionOf(conversion) }, (name) => name)}, file`,
   )

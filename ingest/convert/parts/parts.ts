@@ -18,7 +18,7 @@ import { reconcilePublished } from './reconcile.ts'
 import {
   copyReused,
   isReused,
-  planned,
+  planParts,
   reusedFiles,
   type Planned,
   type Reusable,
@@ -77,7 +77,7 @@ export async function makeParts(
   staged: Staged,
   { store, progress, folder, partRows, reusable, partitions, time }: PartsOptions,
 ): Promise<MadeParts> {
-  const plan = planned(cast.table, reusable, partitions, partRows)
+  const plan = planParts(cast.table, reusable, partitions, partRows)
   const reusedByName =
     reusable === null ? new Map<string, ReusedFile>() : reusedFiles(cast.table, reusable, plan.parts)
   await copyReused(store, reusedByName.values(), folder)

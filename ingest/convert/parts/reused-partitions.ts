@@ -60,9 +60,9 @@ export async function findReusable(
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
   // With several patterns, a file's name does not show which one matched, so its constants may differ.
-  const { files: named, fromName } = table.source
-  const hasFileConstants = fromName !== null || named?.some((file) => file.constants.size > 0) === true
-  if (hasFileConstants && (named?.length ?? 0) > 1) return null
+  const { files: patterns, fromName } = table.source
+  const hasFileConstants = fromName !== null || patterns?.some((file) => file.constants.size > 0) === true
+  if (hasFileConstants && (patterns?.length ?? 0) > 1) return null
   const report = await readReport(store, table, before)
   // Drift was accepted for one ingest only, so all files are read again.
   if (report === null || report.accepted_drift.length > 0) return null
@@ -72,16 +72,19 @@ export async function findReusable(
   const unchangedPartitions: ReusablePartition[] = []
   const partGroups = partsByPartition(before, sections)
   for (const [index, partition] of partitions.entries()) {
-    const now = partition.sources.map((place) => {
+    const currentPlaces = partition.sources.map((place) => {
       const source = sources[place]
       return source === undefined ? -1 : (places.get(`${source.name} ${source.sha256}`) ?? -1)
     })
     // Rows with equal keys follow the order of their files, so a partition whose files moved is not reused.
-    const isSame = now.every((place, nth) => place > (now[nth - 1] ?? -1))
-    if (isSame)
-      unchangedPartitions.push({ partition: { ...partition, sources: now }, parts: partGroups[index] ?? [] })
+    const isUnchanged = currentPlaces.every((place, nth) => place > (currentPlaces[nth - 1] ?? -1))
+    if (isUnchanged)
+      unchangedPartitions.push({
+        partition: { ...partition, sources: currentPlaces },
+        parts: partGroups[index] ?? [],
+      })
   }
-  return requiringOne({ before, partitions: unchangedPartitions, filesToRead: [] }, files.length)
+  return nullIfNoneReusable({ before, partitions: unchangedPartitions, filesToRead: [] }, files.length)
 }
 
 /** Removes partitions whose values also occur in files that were read; null if none remains. */
@@ -91,18 +94,18 @@ export function without(
   files: number,
 ): Reusable | null {
   const partitions = reusable.partitions.filter(({ partition }) => !values.has(partition.value))
-  return requiringOne({ ...reusable, partitions }, files)
+  return nullIfNoneReusable({ ...reusable, partitions }, files)
 }
 
 /** Removes the last partitions until one file is read, whose header is checked; null if none remains. */
-function requiringOne(reusable: Reusable, files: number): Reusable | null {
+function nullIfNoneReusable(reusable: Reusable, files: number): Reusable | null {
   const { partitions } = reusable
   const sourceNames = new Set(partitions.flatMap(({ partition }) => partition.sources))
   const newFiles = Array.from({ length: files }, (_, place) => place).filter(
     (place) => !sourceNames.has(place),
   )
   if (newFiles.length > 0) return partitions.length === 0 ? null : { ...reusable, filesToRead: newFiles }
-  return requiringOne({ ...reusable, partitions: partitions.slice(0, -1) }, files)
+  return nullIfNoneReusable({ ...reusable, partitions: partitions.slice(0, -1) }, files)
 }
 
 function areUnique(files: readonly { readonly name: string }[]): boolean {
@@ -114,18 +117,18 @@ function partsByPartition(
   { partitions = [], parts, indexes = [], row_stores: rowStores = [] }: Manifest,
   sections: readonly GzipSection[],
 ): ReusablePart[][] {
-  let [next, sectionAt] = [0, sectionStart(sections, 1)]
+  let [partIndex, sectionOffset] = [0, sectionStart(sections, 1)]
   return partitions.map(({ rows }) => {
     const ownParts: ReusablePart[] = []
-    for (let sum = 0; sum < rows; next += 1) {
-      const [part, section] = [parts[next], sections[next + 1]]
+    for (let rowsTaken = 0; rowsTaken < rows; partIndex += 1) {
+      const [part, section] = [parts[partIndex], sections[partIndex + 1]]
       if (part === undefined || section === undefined)
         throw new Error('the parts do not add up to their partitions')
-      const number = next
+      const number = partIndex
       const words = indexes.find((index) => index.part === number) ?? null
-      ownParts.push({ part, words, rowStore: rowStores[number] ?? null, section, sectionAt })
-      sum += part.rows
-      sectionAt += section[0]
+      ownParts.push({ part, words, rowStore: rowStores[number] ?? null, section, sectionAt: sectionOffset })
+      rowsTaken += part.rows
+      sectionOffset += section[0]
     }
     return ownParts
   })
@@ -148,45 +151,49 @@ export interface Planned {
 /**
  * Merges reused and read partitions, and divides their rows into parts of one partition each.
  * @param newPartitions in the order of the table
- * @param partRows maximum number of rows of a part
+ * @param partRowsMax maximum number of rows of a part
  */
-export function planned(
+export function planParts(
   table: Table,
   reusable: Reusable | null,
   newPartitions: readonly SortedPartition[],
-  partRows: number,
+  partRowsMax: number,
 ): Planned {
-  const isAfter = comparing(table)
+  const isAfter = comparatorOf(table)
   const partitions: PlannedPartition[] = []
   const parts: PlannedPart[] = []
-  const waiting = [...(reusable?.partitions ?? [])]
+  const pendingPartitions = [...(reusable?.partitions ?? [])]
   let [firstRow, sortedRow] = [0, 0]
-  const file = (): string => fileNames.part(parts.length)
+  const nextFileName = (): string => fileNames.part(parts.length)
   const addPartition = ({ partition, parts: ownParts }: ReusablePartition): void => {
     partitions.push(partition)
     for (const previousPart of ownParts) {
-      parts.push({ file: file(), firstRow, rows: previousPart.part.rows, reused: previousPart })
+      parts.push({ file: nextFileName(), firstRow, rows: previousPart.part.rows, reused: previousPart })
       firstRow += previousPart.part.rows
     }
   }
   for (const partition of newPartitions) {
-    for (let next = waiting[0]; next && isAfter(partition.value, next.partition.value); next = waiting[0]) {
+    for (
+      let next = pendingPartitions[0];
+      next && isAfter(partition.value, next.partition.value);
+      next = pendingPartitions[0]
+    ) {
       addPartition(next)
-      waiting.shift()
+      pendingPartitions.shift()
     }
     partitions.push(partition)
-    for (let row = 0; row < partition.rows; row += partRows) {
-      const rows = Math.min(partRows, partition.rows - row)
-      parts.push({ file: file(), firstRow, rows, sortedRow })
+    for (let row = 0; row < partition.rows; row += partRowsMax) {
+      const rows = Math.min(partRowsMax, partition.rows - row)
+      parts.push({ file: nextFileName(), firstRow, rows, sortedRow })
       firstRow += rows
       sortedRow += rows
     }
   }
-  for (const partition of waiting) addPartition(partition)
+  for (const partition of pendingPartitions) addPartition(partition)
   return { partitions, parts }
 }
 
-function comparing({ fields, order, partition }: Table): (a: string | null, b: string | null) => boolean {
+function comparatorOf({ fields, order, partition }: Table): (a: string | null, b: string | null) => boolean {
   const field = fields.find(({ name }) => name === partition)
   if (field === undefined) return () => false
   const { compare } = typeRow(field.type)

@@ -95,16 +95,20 @@ async function countedByHash(db: Connection, valueColumn: ValueColumn): Promise<
   await db.rows(`create or replace temp table ${table} as
     select hash(${column}) as hash, count(*)::uinteger as rows from ${from} where ${column} is not null group by 1`)
   try {
-    const [minRow = []] = await db.rows(
+    const [thresholdRow = []] = await db.rows(
       `select min(rows) from (select rows from ${table} order by rows desc limit ${limit})`,
     )
-    const often = `from ${table} where rows >= ${numberOf(minRow[0])}`
-    const [hashes = []] = await db.rows(`select count(*) ${often}`)
+    const frequentHashesSql = `from ${table} where rows >= ${numberOf(thresholdRow[0])}`
+    const [hashes = []] = await db.rows(`select count(*) ${frequentHashesSql}`)
     if (numberOf(hashes[0]) > distinctMax) return null
-    const [values = []] = await countedIn(db, [valueColumn], `and hash(value) in (select hash ${often})`)
+    const [values = []] = await countedIn(
+      db,
+      [valueColumn],
+      `and hash(value) in (select hash ${frequentHashesSql})`,
+    )
     // Values with the same hash may each occur less often than the hash.
-    const last = values[limit - 1]
-    return last !== undefined && last.rows >= numberOf(minRow[0]) ? values : null
+    const leastFrequent = values[limit - 1]
+    return leastFrequent !== undefined && leastFrequent.rows >= numberOf(thresholdRow[0]) ? values : null
   } finally {
     await db.rows(`drop table ${table}`)
   }

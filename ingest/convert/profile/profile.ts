@@ -5,7 +5,7 @@ import { type Conversion, numberOf, sortedSql } from '../conversion.ts'
 import { type ValueColumn, cellsSql, columnsTogether } from './cells.ts'
 import { type Facts, type Range, factsOf } from './facts.ts'
 import { type Frequent, frequentOf } from './frequent.ts'
-import { histogramsOf, ranges } from './histograms.ts'
+import { histogramsOf, ranges as rangeCount } from './histograms.ts'
 
 export interface FieldProfile {
   readonly name: string
@@ -25,27 +25,27 @@ export interface FieldProfile {
 }
 
 const uniqueShare = 0.5
-const alwaysCounted = 1000
+const alwaysCountedMax = 1000
 
 export async function profile(conversion: Conversion, rows: number): Promise<FieldProfile[]> {
   const fields = conversion.fields.map(({ field }) => field)
   if (rows === 0) {
-    const none = { nulls: 0, distinct_estimate: 0, distinct: 0, min: null, max: null }
-    return fields.map(({ name, type }) => ({ name, type, ...none }))
+    const emptyFacts = { nulls: 0, distinct_estimate: 0, distinct: 0, min: null, max: null }
+    return fields.map(({ name, type }) => ({ name, type, ...emptyFacts }))
   }
   const from = sortedSql(conversion)
   const columns = fields.map((field, index) => ({ field, from, column: `f${index}` }))
   const profiles = await countDistinct(conversion, rows, columns, await factsOf(conversion.db, columns))
   const measures = profiles.flatMap((column) => {
     const { measure } = typeRow(column.field.type)
-    return measure === null || column.distinct <= ranges ? [] : [{ ...column, measure }]
+    return measure === null || column.distinct <= rangeCount ? [] : [{ ...column, measure }]
   })
   const histograms = await histogramsOf(conversion.db, measures)
-  const counted = profiles.filter(
+  const countedColumns = profiles.filter(
     ({ field, distinct, filled }) =>
-      !histograms.has(field) && distinct <= Math.max(alwaysCounted, uniqueShare * filled),
+      !histograms.has(field) && distinct <= Math.max(alwaysCountedMax, uniqueShare * filled),
   )
-  const frequent = await frequentOf(conversion.db, counted, rows)
+  const frequent = await frequentOf(conversion.db, countedColumns, rows)
   return profiles.map(({ field, filled, distinct, isExact, min, max }): FieldProfile => {
     const common = {
       name: field.name,
@@ -71,26 +71,26 @@ async function countDistinct(
   columns: readonly ValueColumn[],
   facts: ReadonlyMap<Field, Facts>,
 ): Promise<(ValueColumn & Facts & { readonly isExact: boolean })[]> {
-  const estimated = columns.flatMap((column) => {
+  const estimatedColumns = columns.flatMap((column) => {
     const columnFacts = facts.get(column.field)
     return columnFacts === undefined ? [] : [{ ...column, ...columnFacts }]
   })
-  const exact = new Map<Field, number>()
-  const counted = rows <= exactRowsMax ? estimated : []
-  for (const group of columnsTogether(counted, rows)) {
+  const exactCounts = new Map<Field, number>()
+  const countableColumns = rows <= exactRowsMax ? estimatedColumns : []
+  for (const group of columnsTogether(countableColumns, rows)) {
     const numbers = await rowsOrNull(
       db,
       `select place, count(value) from (select distinct place, value from ${cellsSql(group)}) group by place`,
     )
     for (const [place, number] of numbers ?? []) {
       const field = group[numberOf(place)]?.field
-      if (field !== undefined) exact.set(field, numberOf(number))
+      if (field !== undefined) exactCounts.set(field, numberOf(number))
     }
   }
-  return estimated.map((estimate) => ({
+  return estimatedColumns.map((estimate) => ({
     ...estimate,
-    distinct: exact.get(estimate.field) ?? Math.min(estimate.distinct, estimate.filled),
-    isExact: exact.has(estimate.field),
+    distinct: exactCounts.get(estimate.field) ?? Math.min(estimate.distinct, estimate.filled),
+    isExact: exactCounts.has(estimate.field),
   }))
 }
 

@@ -68,7 +68,7 @@ export const actions: Readonly<Record<string, (ckan: Ckan, parameters: ActionPar
   },
   package_search: ({ packages }, parameters) => {
     try {
-      return searched(packages, parameters)
+      return searchPackages(packages, parameters)
     } catch (error) {
       if (!(error instanceof InvalidSearch)) throw error
       throw new ActionError(400, 'Search Query Error', `Search Query is invalid: ${error.message}`)
@@ -95,7 +95,7 @@ export const actions: Readonly<Record<string, (ckan: Ckan, parameters: ActionPar
 const [rowsDefault, rowsMax] = [10, 1000]
 const sortDefault = 'score desc, metadata_modified desc'
 
-function searched(packages: readonly Package[], parameters: ActionParameters): unknown {
+function searchPackages(packages: readonly Package[], parameters: ActionParameters): unknown {
   const matches = parseSearch([
     textIn(parameters, 'q') ?? '*:*',
     ...textsIn(parameters, 'fq'),

@@ -92,7 +92,7 @@ function parseTokens(tokens: readonly string[]): Test {
     position += 1
     return token
   }
-  const either = (): Test => {
+  const parseAlternatives = (): Test => {
     const tests = [conjunction()]
     while (peek() === 'OR') {
       position += 1
@@ -104,26 +104,26 @@ function parseTokens(tokens: readonly string[]): Test {
     const tests: Test[] = []
     for (let token = peek(); token !== undefined && token !== 'OR' && token !== ')'; token = peek()) {
       if (token === 'AND') position += 1
-      tests.push(single())
+      tests.push(parseOperand())
     }
     return (entry) => tests.every((test) => test(entry))
   }
-  const single = (): Test => {
+  const parseOperand = (): Test => {
     const token = nextToken()
-    if (token === '+') return single()
+    if (token === '+') return parseOperand()
     if (token === '-' || token === 'NOT') {
-      const test = single()
+      const test = parseOperand()
       return (entry) => !test(entry)
     }
     if (token === '(') {
-      const test = either()
+      const test = parseAlternatives()
       if (nextToken() !== ')') throw new InvalidSearch('a parenthesis is not closed')
       return test
     }
-    if (token.endsWith(':')) return clause(token.slice(0, -1))
+    if (token.endsWith(':')) return parseClause(token.slice(0, -1))
     return matching('text', token)
   }
-  const clause = (field: string): Test => {
+  const parseClause = (field: string): Test => {
     if (field !== '*' && !Object.hasOwn(fields, field)) {
       throw new InvalidSearch(`there is no field "${field}" here; known: ${Object.keys(fields).join(', ')}`)
     }
@@ -144,7 +144,7 @@ function parseTokens(tokens: readonly string[]): Test {
         (value) => (min === '*' || value >= (min ?? '')) && (max === '*' || value <= (max ?? '')),
       )
   }
-  const test = either()
+  const test = parseAlternatives()
   if (position < tokens.length) throw new InvalidSearch(`"${tokens[position] ?? ''}" is unexpected`)
   return test
 }

@@ -63,12 +63,12 @@ const parquetTypes = ['application/vnd.apache.parquet', 'application/x-parquet']
 
 function croissantOf(writing: Writing, { dataset, tables }: DatasetDescription): Json {
   const { author, publisher, license, keywords, language, collectedAt } = dataset
-  const published = tables.flatMap((view) => {
+  const publishedTables = tables.flatMap((view) => {
     const files = publishedFiles(writing, view)
     return files === null || files.manifest.parts.length === 0 ? [] : [{ view, files }]
   })
-  const moments = published.map(({ files }) => files.manifest.import_date).toSorted()
-  const imported = moments.at(-1) ?? `${collectedAt}T00:00:00Z`
+  const moments = publishedTables.map(({ files }) => files.manifest.import_date).toSorted()
+  const importMoment = moments.at(-1) ?? `${collectedAt}T00:00:00Z`
   return {
     '@context': context,
     '@type': 'sc:Dataset',
@@ -90,13 +90,13 @@ function croissantOf(writing: Writing, { dataset, tables }: DatasetDescription):
     }),
     ...(keywords.length > 0 && { keywords }),
     ...(language.length > 0 && { inLanguage: language }),
-    version: versionOf(imported),
-    datePublished: imported.slice(0, 10),
-    dateModified: imported.slice(0, 10),
+    version: versionOf(importMoment),
+    datePublished: importMoment.slice(0, 10),
+    dateModified: importMoment.slice(0, 10),
     isLiveDataset: true,
     citeAs: `@misc{${dataset.slug}, title={${dataset.name}}${author === null ? '' : `, author={${author.name}}`}, year={${collectedAt.slice(0, 4)}}, url={${writing.page('en', dataset)}}}`,
-    distribution: published.flatMap(({ view, files }) => filesOf(view, files)),
-    recordSet: published.flatMap(({ view, files }) => recordSetsOf(view, files)),
+    distribution: publishedTables.flatMap(({ view, files }) => filesOf(view, files)),
+    recordSet: publishedTables.flatMap(({ view, files }) => recordSetsOf(view, files)),
   }
 }
 

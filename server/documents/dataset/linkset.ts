@@ -6,18 +6,18 @@ import type { DatasetDescription, Writing } from '../description.ts'
 /**
  * Links of the page's Link header, without its limit, and the Parquet parts (Signposting, level 2; RFC 9264).
  */
-export const linkset = (described: readonly Described[]): DatasetDocument => ({
+export const linkset = (descriptions: readonly Described[]): DatasetDocument => ({
   file: 'linkset.json',
   name: 'Linkset',
   description: 'Links of the dataset page: files, tables and documents.',
   contentType: 'application/linkset+json',
   write: (writing, view) => {
     const { catalog, documents, page } = writing
-    const sets = [...catalog.inLanguage.keys()].map((language) => ({
+    const pageLinks = [...catalog.inLanguage.keys()].map((language) => ({
       anchor: page(language, view.dataset),
-      ...grouped([...signposts(writing, view, language, described), ...partsOf(writing, view)]),
+      ...grouped([...signposts(writing, view, language, descriptions), ...partsOf(writing, view)]),
     }))
-    const files = view.tables.flatMap((table) => {
+    const fileLinks = view.tables.flatMap((table) => {
       const published = publishedFiles(writing, table)
       if (published === null) return []
       const anchor = published.addressOf(published.download)
@@ -33,7 +33,7 @@ export const linkset = (described: readonly Described[]): DatasetDocument => ({
         },
       ]
     })
-    return JSON.stringify({ linkset: [...sets, ...files] })
+    return JSON.stringify({ linkset: [...pageLinks, ...fileLinks] })
   },
 })
 

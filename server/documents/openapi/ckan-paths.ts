@@ -70,11 +70,19 @@ function pathItem(
     ...(requiredParameters.has(name) && { required: true }),
     ...(examples[name] !== undefined && { example: examples[name] }),
   }))
-  const ownOperations = operations({ id: `ckan-${id}`, tag: 'CKAN', summary, parameters, answers: responses })
-  const inBodies = Object.entries(parameterSchemas).map(([name, schema]) => [name, inBody(schema)] as const)
-  const schema = { type: 'object', properties: Object.fromEntries(inBodies) }
+  const readOperations = operations({
+    id: `ckan-${id}`,
+    tag: 'CKAN',
+    summary,
+    parameters,
+    answers: responses,
+  })
+  const bodyProperties = Object.entries(parameterSchemas).map(
+    ([name, schema]) => [name, inBody(schema)] as const,
+  )
+  const schema = { type: 'object', properties: Object.fromEntries(bodyProperties) }
   return {
-    ...ownOperations,
+    ...readOperations,
     post: {
       operationId: `ckan-${id}-post`,
       tags: ['CKAN'],

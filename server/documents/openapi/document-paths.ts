@@ -11,8 +11,8 @@ export function documentPaths(
   pathOf: (address: string) => string,
 ): Address[] {
   const fullPath = (path: string): string => pathOf(`${base}/${path}`)
-  const rows = (documentsOf: readonly MachineDocument<never>[], folder: string): Address[] =>
-    documentsOf.map(({ file, description, contentType }) =>
+  const itemsOf = (machineDocuments: readonly MachineDocument<never>[], folder: string): Address[] =>
+    machineDocuments.map(({ file, description, contentType }) =>
       pathItem(
         fullPath(folder + file),
         `${folder.replaceAll(/[{}]/g, '')}${file}`,
@@ -23,18 +23,24 @@ export function documentPaths(
   const [jsonLd, turtle] = [content('application/ld+json'), content('text/turtle; charset=utf-8')]
   const xml = content('application/xml; charset=utf-8')
   const atom = content(atomType)
-  const [page, asJson] = [[sharedParameter('page')], [parameter('json-format')]]
+  const [pageParameters, jsonParameters] = [[sharedParameter('page')], [parameter('json-format')]]
   const openApi = jsonOf({ type: 'object' })
   const partOfSitemap = 'Part of the sitemap, if it needs several files.'
   return [
     ...catalog.families.flatMap(({ prefix, name }) => [
-      pathItem(`${prefix}/openapi.json`, `openapi-${name}`, 'The whole API as OpenAPI 3.1.', openApi, asJson),
+      pathItem(
+        `${prefix}/openapi.json`,
+        `openapi-${name}`,
+        'The whole API as OpenAPI 3.1.',
+        openApi,
+        jsonParameters,
+      ),
       pathItem(
         `${prefix}/dataset/{dataset}/{table}/openapi.json`,
         `openapi-table-${name}`,
         'The API of one table.',
         openApi,
-        asJson,
+        jsonParameters,
       ),
     ]),
     pathItem(
@@ -42,18 +48,30 @@ export function documentPaths(
       'catalog',
       'All datasets for harvesters, as DCAT-AP.',
       { ...jsonLd, ...turtle },
-      page,
+      pageParameters,
     ),
-    pathItem(pathOf(documents.catalog('jsonld')), 'catalog-jsonld', 'The catalog as JSON-LD.', jsonLd, page),
-    pathItem(pathOf(documents.catalog('ttl')), 'catalog-ttl', 'The catalog as Turtle.', turtle, page),
+    pathItem(
+      pathOf(documents.catalog('jsonld')),
+      'catalog-jsonld',
+      'The catalog as JSON-LD.',
+      jsonLd,
+      pageParameters,
+    ),
+    pathItem(
+      pathOf(documents.catalog('ttl')),
+      'catalog-ttl',
+      'The catalog as Turtle.',
+      turtle,
+      pageParameters,
+    ),
     pathItem(fullPath('sitemap.xml'), 'sitemap', 'Sitemap of all HTML pages.', xml),
     pathItem(fullPath('sitemap-{number}.xml'), 'sitemap-part', partOfSitemap, xml),
     pathItem(fullPath('feeds/atom.xml'), 'feed', 'What changed, as Atom.', atom),
     pathItem(fullPath('feeds/{dataset}/atom.xml'), 'feed-dataset', 'Changes of a dataset.', atom),
     pathItem(fullPath('feeds/{dataset}/{table}/atom.xml'), 'feed-table', 'Changes of a table.', atom),
-    ...rows(serviceDocuments, ''),
-    ...rows(datasetDocuments, 'metadata/{dataset}/'),
-    ...rows(tableDocuments, 'metadata/{dataset}/{table}/'),
+    ...itemsOf(serviceDocuments, ''),
+    ...itemsOf(datasetDocuments, 'metadata/{dataset}/'),
+    ...itemsOf(tableDocuments, 'metadata/{dataset}/{table}/'),
   ]
 }
 

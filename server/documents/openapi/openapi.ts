@@ -27,11 +27,11 @@ export function openApi(writing: Writing, views: readonly TableDescription[], op
   const { catalog } = writing
   const pathOf = pathIn(writing)
   const fields = views.reduce((sum, { table }) => sum + table.fields.length, 0)
-  const isWhole = fields <= fieldsMax
+  const isOneDocument = fields <= fieldsMax
   const parts = views.map((view) =>
-    isWhole
+    isOneDocument
       ? tablePart(view, options.addresses, pathOf, prefixOf(view))
-      : referredPart(view, options, pathOf),
+      : referencePart(view, options, pathOf),
   )
   // All examples are of the same table, so that they work together.
   const example = views.find(({ manifest }) => manifest !== null) ?? views[0] ?? null
@@ -65,7 +65,7 @@ function pathIn({ base }: Writing): (address: string) => string {
   return (address) => decodeURI(new URL(address).pathname.slice(length))
 }
 
-function referredPart(
+function referencePart(
   { dataset, table }: TableDescription,
   { addresses, tableDocument }: OpenApiOptions,
   pathOf: (address: string) => string,

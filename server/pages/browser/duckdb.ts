@@ -77,7 +77,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
         cacheControl: freshness.immutable,
         saveAs: match.file,
         isUnchanged: () => true,
-        doubt: () => compressedByFile.delete(key),
+        onMismatch: () => compressedByFile.delete(key),
       }
       res.setHeader('Content-Security-Policy', match.policy)
       // A worker needs the embedder policy of its page.

@@ -42,15 +42,15 @@ export function totalsChoice(
   { words }: PageContext,
   view: QueryView,
   total: Total,
-  chosen: readonly (readonly [string, string])[],
+  chosenParameters: readonly (readonly [string, string])[],
 ): { readonly text: string; readonly links: readonly (readonly [name: string, address: string])[] } {
   const { field, value } = total
   const shown = valueText(words, field, value)
   return {
     text: words.totalsBeside(titleOf(field), shown),
     links: [
-      [words.onlyTotals(shown), totalsLink(view, total, 'eq', chosen)],
-      [words.withoutTotals(shown), totalsLink(view, total, 'ne', chosen)],
+      [words.onlyTotals(shown), totalsLink(view, total, 'eq', chosenParameters)],
+      [words.withoutTotals(shown), totalsLink(view, total, 'ne', chosenParameters)],
     ],
   }
 }

@@ -31,7 +31,7 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
   return index
 }
 
-interface Found {
+interface SearchResults {
   /** Their names have all words of the search. */
   readonly datasets: readonly Dataset[]
   readonly charts: readonly ChartMatch[]
@@ -51,7 +51,11 @@ const valueScore = 16
 
 const partMin = 3
 
-async function find(service: PageService, text: string, signal: () => AbortSignal): Promise<Found> {
+async function findResults(
+  service: PageService,
+  text: string,
+  signal: () => AbortSignal,
+): Promise<SearchResults> {
   const { context, snapshots, dictionaries, pageBytesMax } = service
   const search = searchWordsOf(text)
   const { words, phrases } = search
@@ -60,19 +64,29 @@ async function find(service: PageService, text: string, signal: () => AbortSigna
   const sources = { catalog: context.catalog, snapshots, dictionaries, requester }
   const matches = indexOf(context).find(words)
   const values = await findValues(sources, phrases)
-  const isFound = values.length > 0 || matches.some((match) => match.words.size === words.length)
+  const hasFullMatch = values.length > 0 || matches.some((match) => match.words.size === words.length)
   const foldedText = foldText(text.trim())
-  const parts = isFound || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
-  const { charted, tables, matched } = rank(context.catalog, matches, [...values, ...parts], search)
-  const textWords = new Map(matches.map((match) => [keyOf(match), match.words]))
+  const parts =
+    hasFullMatch || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
+  const {
+    chartValues: chartValues,
+    tables,
+    bestValues: bestValues,
+  } = rank(context.catalog, matches, [...values, ...parts], search)
+  const wordsInTexts = new Map(matches.map((match) => [keyOf(match), match.words]))
   // A town's name may be that of towns in several states: one result for each.
-  const placed: PlacedValue[] = []
-  for (const match of matched) placed.push(...(await valuesByState(service, match, requester)))
-  const charts = await findCharts(service, tables, charted, search, textWords, requester)
+  const placedValues: PlacedValue[] = []
+  for (const match of bestValues) placedValues.push(...(await valuesByState(service, match, requester)))
+  const charts = await findCharts(service, tables, chartValues, search, wordsInTexts, requester)
   const datasets = listedDatasets(context.catalog).filter(
     ({ name }) => words.length > 0 && alikeWords(words, wordsIn(name)).length === words.length,
   )
-  return { datasets: datasets.slice(0, datasetsMax), tables, values: placed.slice(0, valuesMax), charts }
+  return {
+    datasets: datasets.slice(0, datasetsMax),
+    tables,
+    values: placedValues.slice(0, valuesMax),
+    charts,
+  }
 }
 
 /**
@@ -86,11 +100,11 @@ function rank(
   matches: readonly CatalogMatch[],
   values: readonly ValueMatch[],
   search: SearchWords,
-): Pick<Found, 'tables'> & Readonly<Record<'matched' | 'charted', readonly ValueMatch[]>> {
+): Pick<SearchResults, 'tables'> & Readonly<Record<'bestValues' | 'chartValues', readonly ValueMatch[]>> {
   const { words } = search
   // Starts with matches of texts; values add theirs.
   const byTable = new Map(matches.map((match) => [keyOf(match), match]))
-  const counted = values.flatMap((match) => {
+  const countingValues = values.flatMap((match) => {
     const { dataset, name: table } = match.table
     const textMatch = byTable.get(keyOf({ dataset, table }))
     const valueWords = wordsOfValue(match, search)
@@ -99,26 +113,26 @@ function rank(
       ? [{ match, dataset, table, textMatch, newWords }]
       : []
   })
-  for (const { match, dataset, table, textMatch, newWords } of counted) {
+  for (const { match, dataset, table, textMatch, newWords } of countingValues) {
     const key = keyOf({ dataset, table })
-    const ofBoth = new Set([...(byTable.get(key)?.words ?? []), ...newWords])
+    const wordsOfBoth = new Set([...(byTable.get(key)?.words ?? []), ...newWords])
     // Several values count as one. Ties are ordered by matching rows.
     const score = (textMatch?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
-    byTable.set(key, { dataset, table, words: ofBoth, score })
+    byTable.set(key, { dataset, table, words: wordsOfBoth, score })
   }
   const tables = [...byTable.values()]
     .filter(({ dataset }) => datasets.has(dataset))
     .toSorted((a, b) => b.words.size - a.words.size || b.score - a.score)
   const wordsMax = tables[0]?.words.size ?? 0
-  const places = new Map(tables.map((match, index) => [keyOf(match), index]))
-  const placeOf = (key: CatalogKey): number => places.get(keyOf(key)) ?? tables.length
+  const rankByKey = new Map(tables.map((match, index) => [keyOf(match), index]))
+  const rankOf = (key: CatalogKey): number => rankByKey.get(keyOf(key)) ?? tables.length
   return {
-    charted: counted.map(({ match }) => match).filter(({ isPart }) => !isPart),
+    chartValues: countingValues.map(({ match }) => match).filter(({ isPart }) => !isPart),
     // Other tables, with half of the words of the best or fewer, are about something else.
     tables: tables.filter((match) => 2 * match.words.size > wordsMax).slice(0, tablesMax),
-    matched: counted
+    bestValues: countingValues
       .filter((item) => byTable.get(keyOf(item))?.words.size === wordsMax)
-      .toSorted((a, b) => placeOf(a) - placeOf(b) || (b.match.rows ?? 0) - (a.match.rows ?? 0))
+      .toSorted((a, b) => rankOf(a) - rankOf(b) || (b.match.rows ?? 0) - (a.match.rows ?? 0))
       .slice(0, valuesMax)
       .map(({ match }) => match),
   }
@@ -144,13 +158,13 @@ export function searchPage(service: PageService, key: readonly unknown[], text: 
     ...named(service, key),
     body: async (signal) => {
       const begin = performance.now()
-      const page = textOf(resultsHtml(service, text, await find(service, text, signal)))
+      const page = textOf(resultsHtml(service, text, await findResults(service, text, signal)))
       return { pieces: [page], ms: performance.now() - begin }
     },
   }
 }
 
-function resultsHtml(service: PageService, text: string, results: Found): Html {
+function resultsHtml(service: PageService, text: string, results: SearchResults): Html {
   const { charts, datasets, tables, values } = results
   const { context } = service
   const { addresses, language, words } = context
@@ -214,28 +228,29 @@ async function findCharts(
     const snapshot = table && snapshots.current(table)
     if (dataset === undefined || table === undefined || !snapshot) return []
     const words = textWords.get(keyOf(match)) ?? new Set()
-    const ofTable = values.filter(
+    const valuesOfTable = values.filter(
       ({ table: { dataset: slug, name } }) => keyOf({ dataset: slug, table: name }) === keyOf(match),
     )
-    const answer = chartAnswer(table, snapshot.report, translations, search, words, ofTable)
+    const answer = chartAnswer(table, snapshot.report, translations, search, words, valuesOfTable)
     if (answer === null) return []
     const period = coverageOf(table, snapshot.report)
     return { ...answer, period, view: chartQuery({ dataset, table, snapshot, query: answer.chart }) }
   })
-  const hasNamed = candidates.some(({ isMeasureNamed }) => isMeasureNamed)
-  const shown = candidates
-    .filter(({ isMeasureNamed }) => isMeasureNamed === hasNamed)
+  const isAnyMeasureNamed = candidates.some(({ isMeasureNamed }) => isMeasureNamed)
+  const bestCandidates = candidates
+    .filter(({ isMeasureNamed }) => isMeasureNamed === isAnyMeasureNamed)
     // Charts of several tables may answer; that of the table with the latest rows comes first.
     .toSorted((a, b) => (b.period?.to ?? '').localeCompare(a.period?.to ?? '', 'en'))
     .slice(0, chartsMax)
   const charts: ChartMatch[] = []
-  for (const { view, value } of shown) {
+  for (const { view, value } of bestCandidates) {
     // A chart of several towns of one name would answer nothing.
     if (value !== null && (await valuesByState(service, value, requester)).length > 1) continue
     // The answer shows if any row of a value passes the default filter.
-    const drawn = value === null ? null : await chartView(view, service.engine, requester)
-    if (drawn === null) charts.push({ view, value })
-    else if (drawn.answer !== null && drawn.answer.selected.length > 0) charts.push({ view: drawn, value })
+    const drawnView = value === null ? null : await chartView(view, service.engine, requester)
+    if (drawnView === null) charts.push({ view, value })
+    else if (drawnView.answer !== null && drawnView.answer.selected.length > 0)
+      charts.push({ view: drawnView, value })
   }
   return charts
 }

@@ -51,13 +51,13 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
 /**
  * Values of filter fields with a word that begins with the text. Several values of one field become a single
  * match: the text itself, with the rows of them all.
- * @param text folded
+ * @param foldedText folded
  */
-export async function findPartsOfValues(sources: Sources, text: string): Promise<ValueMatch[]> {
+export async function findPartsOfValues(sources: Sources, foldedText: string): Promise<ValueMatch[]> {
   const matches: ValueMatch[] = []
   // The first test is cheap, and removing signs is slow.
   const isWanted = (folded: string): boolean =>
-    folded.includes(text) && ` ${withoutSigns(folded)}`.includes(` ${withoutSigns(text)}`)
+    folded.includes(foldedText) && ` ${withoutSigns(folded)}`.includes(` ${withoutSigns(foldedText)}`)
   for await (const [first, ...furtherMatches] of valuesByField(sources, isWanted)) {
     if (first === undefined) continue
     const rows = furtherMatches.reduce(
@@ -66,7 +66,9 @@ export async function findPartsOfValues(sources: Sources, text: string): Promise
       first.rows,
     )
     matches.push(
-      furtherMatches.length === 0 ? first : { ...first, value: text, name: text, rows, isPart: true },
+      furtherMatches.length === 0
+        ? first
+        : { ...first, value: foldedText, name: foldedText, rows, isPart: true },
     )
   }
   return matches

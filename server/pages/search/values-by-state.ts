@@ -25,16 +25,16 @@ export async function valuesByState(
   requester: Requester,
 ): Promise<PlacedValue[]> {
   const { table, field, value } = match
-  const together = [{ ...match, state: null }]
+  const unsplit = [{ ...match, state: null }]
   const uf = table.fields.find(({ kind, name }) => kind === 'uf' && table.filters.includes(name))
   const condition = equalTo(field, value)
   const snapshot = snapshots.current(table)
   if (uf === undefined || uf === field || condition === null || match.isPart || snapshot === null)
-    return together
+    return unsplit
   const parameters = new URLSearchParams([condition, ['group', formatList([uf.name])]])
   const query = parseAggregateQuery(table, `?${parameters.toString()}`)
   const { groups, selected } = await aggregate(snapshot, query, engine, requester)
-  if (selected.length < 2 || selected.length > statesMax) return together
+  if (selected.length < 2 || selected.length > statesMax) return unsplit
   const [states = [], counts = []] = groups.columns
   return [...selected].flatMap((group) => {
     const state = states[group] ?? null

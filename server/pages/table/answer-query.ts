@@ -1,4 +1,4 @@
-import { typedValue } from '../../documents/words/value-text.ts'
+import { typedValue as valueFromInput } from '../../documents/words/value-text.ts'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { publicPath } from '../../http/redirect.ts'
 import type { NamedResponse } from '../../http/responder.ts'
@@ -35,19 +35,20 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
 ): Promise<Found> {
   const dataset = findDataset(service.catalog, params)
   const table = findTable(dataset, params)
-  const tidy = tidied(target)
-  if (tidy !== null) return { status: 303, location: publicPath(service.publicUrl, pathOf(target)) + tidy }
-  const asTyped = new URLSearchParams(
+  const tidyQuery = tidied(target)
+  if (tidyQuery !== null)
+    return { status: 303, location: publicPath(service.publicUrl, pathOf(target)) + tidyQuery }
+  const readParameters = new URLSearchParams(
     parametersOf(target).map(([name, text]) => {
       const field = comparedField(table, name)
-      return [name, field === null ? text : typedValue(service.context.words, field, text)]
+      return [name, field === null ? text : valueFromInput(service.context.words, field, text)]
     }),
   )
-  const query = parse(table, `?${asTyped.toString()}`)
-  const explain = (error: unknown): never => {
+  const query = parse(table, `?${readParameters.toString()}`)
+  const throwProblem = (error: unknown): never => {
     throw problemOf(error, service.files.download(table))
   }
-  const snapshot = await snapshotOf(service, table, query.snapshot, orCurrent).catch(explain)
+  const snapshot = await snapshotOf(service, table, query.snapshot, orCurrent).catch(throwProblem)
   const response = answer({ dataset, table, snapshot, query })
   return {
     ...response,
@@ -55,7 +56,7 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
       try {
         return await response.body(...how)
       } catch (error) {
-        return explain(error)
+        return throwProblem(error)
       }
     },
   }
@@ -76,12 +77,12 @@ async function snapshotOf(
 ): Promise<Snapshot> {
   const { addresses, language } = context
   const pinned = requested === 'current' ? null : requested
-  const snapshotUsed =
+  const snapshot =
     (await snapshots.use(table, pinned, async (snapshot) => snapshot)) ??
     (orCurrent ? snapshots.current(table) : null)
-  if (snapshotUsed !== null) return snapshotUsed
-  const newest = `${publicUrl.origin}${addresses.table(language, table)}`
-  throw unavailable(table, pinned, snapshots, newest)
+  if (snapshot !== null) return snapshot
+  const newestAddress = `${publicUrl.origin}${addresses.table(language, table)}`
+  throw unavailable(table, pinned, snapshots, newestAddress)
 }
 
 /** Forms send them several times for one list. */

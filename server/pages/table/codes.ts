@@ -32,18 +32,18 @@ interface Code {
 function codesOf(view: CodeView): Code[] {
   const { table } = view
   const { columns: fields } = view.query
-  const to = (format: string): string => rowsAddress(view, format)
+  const addressAs = (format: string): string => rowsAddress(view, format)
   return [
-    { name: 'Google Sheets', text: `=IMPORTDATA("${to('csv')}")` },
+    { name: 'Google Sheets', text: `=IMPORTDATA("${addressAs('csv')}")` },
     { name: 'Excel, Power BI: Power Query', text: powerQuery(view) },
-    { name: 'curl', text: `curl -fsSL '${to('csv')}' -o ${table.name}.csv` },
+    { name: 'curl', text: `curl -fsSL '${addressAs('csv')}' -o ${table.name}.csv` },
     {
       name: 'Python: pandas',
       text: [
         'import urllib.request',
         'import pandas as pd, pyarrow.ipc',
         '',
-        `with urllib.request.urlopen("${to('arrow')}") as answer:`,
+        `with urllib.request.urlopen("${addressAs('arrow')}") as answer:`,
         '    rows = pyarrow.ipc.open_stream(answer).read_pandas(types_mapper=pd.ArrowDtype)',
       ].join('\n'),
     },
@@ -53,7 +53,7 @@ function codesOf(view: CodeView): Code[] {
         'import io, urllib.request',
         'import polars as pl',
         '',
-        `with urllib.request.urlopen("${to('arrow')}") as answer:`,
+        `with urllib.request.urlopen("${addressAs('arrow')}") as answer:`,
         '    rows = pl.read_ipc_stream(io.BytesIO(answer.read()))',
       ].join('\n'),
     },
@@ -61,7 +61,7 @@ function codesOf(view: CodeView): Code[] {
       name: 'R',
       text: [
         'rows <- read.csv(',
-        `  "${to('csv')}",`,
+        `  "${addressAs('csv')}",`,
         '  check.names = FALSE, na.strings = "", encoding = "UTF-8",',
         `  colClasses = c(${fields.map((field) => `${quotedR(field.name)} = "${typeRow(field.type).called.r}"`).join(', ')})`,
         ')',
@@ -73,7 +73,7 @@ function codesOf(view: CodeView): Code[] {
         'INSTALL httpfs;',
         'LOAD httpfs;',
         'FROM read_csv(',
-        `  '${to('csv')}',`,
+        `  '${addressAs('csv')}',`,
         `  header = true, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false,`,
         `  types = {${fields.map((field) => `${quotedText(field.name)}: '${storedOf(field)}'`).join(', ')}}`,
         ');',
@@ -82,7 +82,7 @@ function codesOf(view: CodeView): Code[] {
     {
       name: 'JavaScript',
       text: [
-        `const answer = await fetch('${to('ndjson')}')`,
+        `const answer = await fetch('${addressAs('ndjson')}')`,
         'const lines = (await answer.text()).split("\\n").filter((line) => line !== "")',
         'const rows = lines.map((line) => JSON.parse(line))',
       ].join('\n'),
@@ -100,13 +100,13 @@ function powerQuery(view: CodeView): string {
     Rows = Table.TransformColumnTypes(Names, {${types}}, "en-US")
 in
     Rows`
-  const first = dataAddress(
+  const firstPageAddress = dataAddress(
     new Map([...rowParameters(view), ['page_size', String(pageRowsMax)], ['format', 'json']]),
     1,
   )
   return `let
     Get = (address) => Json.Document(Web.Contents(address)),
-    Pages = List.Generate(() => Get(${quotedM(first)}), each _ <> null, each if [next] = null then null else Get([next]), each [results]),
+    Pages = List.Generate(() => Get(${quotedM(firstPageAddress)}), each _ <> null, each if [next] = null then null else Get([next]), each [results]),
     Names = Table.FromRecords(List.Combine(Pages)),
     Rows = Table.TransformColumnTypes(Names, {${types}}, "en-US")
 in

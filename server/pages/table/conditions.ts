@@ -91,16 +91,16 @@ function filterForm(
 ): Html | null {
   const { words } = service.context
   const { table } = view
-  const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
-  if (filtered.length === 0 && table.search.length === 0) return null
-  const sections = filtered.map((field) => ({
+  const filterFields = table.fields.filter(({ name }) => table.filters.includes(name))
+  if (filterFields.length === 0 && table.search.length === 0) return null
+  const sections = filterFields.map((field) => ({
     field,
     controls: [
       controlOf(field, view, words),
       ...(nullsOf(view, field) > 0 ? [nullControl(field, view, words)] : []),
     ],
   }))
-  const fixedNames = new Set([
+  const controlNames = new Set([
     'search',
     ...sections.flatMap(({ controls }) => controls.flatMap((control) => control.parameters)),
   ])
@@ -111,7 +111,7 @@ function filterForm(
     data-groups="${groupsAddress(service, view)}"
     data-rows="${rowsName(table)}"
   >
-    ${hiddenInputs(view, fixedNames)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
+    ${hiddenInputs(view, controlNames)} ${extraParameters.map(([name, value]) => hiddenInput(name, value))}
     ${table.search.length > 0 && searchControl(view, words)}
     <div class="sections">${sections.map((section) => sectionPart(section, view, words))}</div>
     <button>${words.apply}</button>

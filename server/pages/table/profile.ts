@@ -131,8 +131,8 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
       const share = rows * 100 < totalRows ? `< ${percent(0.01)}` : percent(rows / Math.max(1, totalRows))
       const shown = valueText(words, field, value)
       const title = `${shown}: ${words.rows(count(rows))}`
-      const isWhole = !value.endsWith('…')
-      const parameter = isWhole ? equalTo(field, value) : null
+      const isUncut = !value.endsWith('…')
+      const parameter = isUncut ? equalTo(field, value) : null
       const text = html`<span class="share">${share}</span> ${shown}`
       return canFilter && parameter !== null
         ? html`<li>
@@ -161,15 +161,15 @@ function boundOf(field: Field, text: string): string | null {
   const [, sign = '', integer = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   if (integer === '') return null
   const scale = field.type === 'decimal' ? field.scale : 0
-  const isCut = /[1-9]/.test(fraction.slice(scale))
+  const hasExtraDigits = /[1-9]/.test(fraction.slice(scale))
   const units =
     BigInt(`${sign}${integer}${fraction.slice(0, scale).padEnd(scale, '0')}`) -
-    (sign === '-' && isCut ? 1n : 0n)
+    (sign === '-' && hasExtraDigits ? 1n : 0n)
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
-  const point = digits.length - scale
+  const integerLength = digits.length - scale
   return readValue(
     field,
-    `${units < 0n ? '-' : ''}${digits.slice(0, point)}${scale === 0 ? '' : `.${digits.slice(point)}`}`,
+    `${units < 0n ? '-' : ''}${digits.slice(0, integerLength)}${scale === 0 ? '' : `.${digits.slice(integerLength)}`}`,
   )
 }
 

@@ -43,15 +43,19 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
   const { count } = writtenIn(words)
   const title = titleOf(table)
   // A feed of the shown rows: their order and columns change no answer.
-  const shownRows = withParameters(view, {
+  const feedParameters = withParameters(view, {
     ordering: null,
     fields: null,
     page_size: null,
     snapshot: null,
     format: null,
   })
-  const feed = service.writing.documents.tableFeed(table, language, besideParameters(shownRows, ['lang']))
-  const embedded = withParameters(view, {
+  const feed = service.writing.documents.tableFeed(
+    table,
+    language,
+    besideParameters(feedParameters, ['lang']),
+  )
+  const embedParameters = withParameters(view, {
     page_size: null,
     format: null,
     snapshot: snapshot.manifest.snapshot,
@@ -78,7 +82,7 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
       ${words.allRows}
       <a href="${addresses.files(language, dataset)}#${table.name}">${words.filesOf}</a>
     </p>
-    ${embedPart(context, service, addresses.embed(language, table, null, embedded), `${dataset.name}: ${title}`)}
+    ${embedPart(context, service, addresses.embed(language, table, null, embedParameters), `${dataset.name}: ${title}`)}
   `
   return framed(context, {
     title: `${dataset.name}: ${title}`,
@@ -102,7 +106,7 @@ function totalsHint(context: PageContext, view: TableView, total: Total): Html {
 function citedRows({ context, publicUrl }: PageService, view: TableView): Cited {
   const { addresses, language, words } = context
   const { dataset, table, query, snapshot } = view
-  const rows = new Map([...rowParameters(view), ['snapshot', snapshot.manifest.snapshot]])
+  const pinnedParameters = new Map([...rowParameters(view), ['snapshot', snapshot.manifest.snapshot]])
   return {
     dataset,
     title: [
@@ -110,7 +114,7 @@ function citedRows({ context, publicUrl }: PageService, view: TableView): Cited 
       ...describeFilter(query, words),
       citedVersion(snapshot.manifest, words),
     ].join(', '),
-    address: `${publicUrl.origin}${addresses.table(language, table, rows)}`,
+    address: `${publicUrl.origin}${addresses.table(language, table, pinnedParameters)}`,
     today: dayOfAccess(),
   }
 }
@@ -149,8 +153,11 @@ export function tablePage(service: PageService): Resource {
               filter: query,
               requester: requesterOf(request, signal, service.pageBytesMax),
             }
-            const total = await totalIn(unseparatedTotal(view.table, query), search, service.engine)
-            return { pieces: [textOf(tableHtml(service, withDefaultColumns(view), total))], serverTiming }
+            const mixedTotal = await totalIn(unseparatedTotal(view.table, query), search, service.engine)
+            return {
+              pieces: [textOf(tableHtml(service, withDefaultColumns(view), mixedTotal))],
+              serverTiming,
+            }
           },
         }
       }),

@@ -53,17 +53,17 @@ function factsPart(
   { dataset, table, manifest, report }: PublishedTable,
 ): Html {
   const { count, day } = writtenIn(words)
-  const covered = coverageOf(table, report)
-  const rejected = report?.rejected_rows ?? 0
-  const [changed, imported] = [manifest?.changed_at, manifest?.import_date]
+  const coverage = coverageOf(table, report)
+  const rejectedRows = report?.rejected_rows ?? 0
+  const [changedAt, importedAt] = [manifest?.changed_at, manifest?.import_date]
   return html`<p class="facts dotted">
     ${table.rowMeaning !== null && html`<span>${words.eachRow(table.rowMeaning)}</span>`}
     ${manifest !== null && html`<span>${words.rows(count(manifest.rows))}</span>`}
-    ${covered !== null && html`<span>${coverageText(words, covered)}</span>`}
+    ${coverage !== null && html`<span>${coverageText(words, coverage)}</span>`}
     ${
-      imported !== undefined &&
+      importedAt !== undefined &&
       html`<span
-        >${changed === undefined ? words.importedAt(day(imported)) : words.changedAt(day(changed))}</span
+        >${changedAt === undefined ? words.importedAt(day(importedAt)) : words.changedAt(day(changedAt))}</span
       >`
     }
     ${
@@ -72,9 +72,9 @@ function factsPart(
       html`<a href="${addresses.aspect(language, table, 'changes')}">${words.whatChanged}</a>`
     }
     ${
-      rejected > 0 &&
+      rejectedRows > 0 &&
       html`<a href="${addresses.dataset(language, dataset)}#truth"
-        >${words.leftOutOfTable(count(rejected))}</a
+        >${words.leftOutOfTable(count(rejectedRows))}</a
       >`
     }
     ${dataset.license !== null && html`<span>${partyPart(shortLicense(dataset.license))}</span>`}

@@ -125,15 +125,15 @@ export function withDefaultColumns(view: TableView): TableView {
   const { table, query, fields, rows } = view
   if (table.defaultColumns === null || query.parameters.has('fields')) return view
   // Fields fixed by filters come last, since narrow screens keep the first column in view.
-  const fixed = fixedFields(query)
+  const fixedNames = fixedFields(query)
   const names = [false, true].flatMap((isFixed) =>
-    (table.defaultColumns ?? []).filter((name) => fixed.has(name) === isFixed),
+    (table.defaultColumns ?? []).filter((name) => fixedNames.has(name) === isFixed),
   )
-  const places = names.map((name) => fields.findIndex((field) => field.name === name))
+  const indexes = names.map((name) => fields.findIndex((field) => field.name === name))
   return {
     ...view,
-    fields: places.flatMap((place) => fields[place] ?? []),
-    rows: rows.map((row) => places.map((place) => row[place] ?? null)),
+    fields: indexes.flatMap((place) => fields[place] ?? []),
+    rows: rows.map((row) => indexes.map((place) => row[place] ?? null)),
   }
 }
 

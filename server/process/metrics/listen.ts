@@ -12,10 +12,10 @@ export async function listenForMetrics(
   text: () => Promise<string>,
 ): Promise<Server> {
   const server = createServer((req, res) => {
-    const isAsked = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD')
+    const isMetricsRequest = req.url === '/metrics' && (req.method === 'GET' || req.method === 'HEAD')
     res.setHeader('X-Content-Type-Options', 'nosniff')
     res.setHeader('Cache-Control', 'no-store')
-    if (!isAsked) {
+    if (!isMetricsRequest) {
       res
         .writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' })
         .end('The metrics are at /metrics.\n')

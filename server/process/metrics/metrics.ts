@@ -105,48 +105,48 @@ export class Metrics implements Meter {
       (gauge) => gauge.set(isReady() ? 1 : 0),
       'min',
     )
-    this.#labelled(
+    this.#gaugeByLabel(
       'acervo_queue_length',
       'Queries that wait for a connection, for pages or scans.',
       'pool',
       pools,
       ({ waiting }) => waiting,
     )
-    this.#labelled(
+    this.#gaugeByLabel(
       'acervo_cache_bytes',
       'Bytes in the caches of responses and selections.',
       'cache',
       caches,
       ({ stats }) => stats.bytes,
     )
-    this.#labelled(
+    this.#gaugeByLabel(
       'acervo_cache_entries',
       'Entries in the caches.',
       'cache',
       caches,
       ({ stats }) => stats.entries,
     )
-    this.#counted('acervo_cache_hits_total', 'Cache hits.', caches, ({ hits }) => hits)
-    this.#counted('acervo_cache_misses_total', 'Cache misses.', caches, ({ misses }) => misses)
-    this.#ofTables(
+    this.#cacheCounter('acervo_cache_hits_total', 'Cache hits.', caches, ({ hits }) => hits)
+    this.#cacheCounter('acervo_cache_misses_total', 'Cache misses.', caches, ({ misses }) => misses)
+    this.#gaugeByTable(
       'acervo_snapshot_age_seconds',
       'Time since the rows of a table were imported.',
       tables,
       ({ importedAt }) => now() - importedAt / 1000,
     )
-    this.#ofTables(
+    this.#gaugeByTable(
       'acervo_source_age_seconds',
       'Time since the source of a table last changed.',
       tables,
       ({ sourceFrom }) => now() - sourceFrom / 1000,
     )
-    this.#ofTables(
+    this.#gaugeByTable(
       'acervo_table_faulty',
       '1 if a table is served from an older snapshot than the published one, or not at all.',
       tables,
       ({ isFaulty }) => Number(isFaulty),
     )
-    this.#ofTables(
+    this.#gaugeByTable(
       'acervo_table_stale',
       '1 if the source of a table is older than the catalog allows (refreshed).',
       tables,
@@ -187,7 +187,7 @@ export class Metrics implements Meter {
     )
   }
 
-  #labelled<T>(
+  #gaugeByLabel<T>(
     name: string,
     help: string,
     label: string,
@@ -207,7 +207,7 @@ export class Metrics implements Meter {
     )
   }
 
-  #counted(
+  #cacheCounter(
     name: string,
     help: string,
     caches: Watched['caches'],
@@ -227,7 +227,7 @@ export class Metrics implements Meter {
     )
   }
 
-  #ofTables(
+  #gaugeByTable(
     name: string,
     help: string,
     tables: Watched['tables'],

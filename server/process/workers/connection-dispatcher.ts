@@ -15,7 +15,7 @@ export class ConnectionDispatcher {
   #workers: Worker[] = []
   readonly #transfers = new Map<number, { readonly socket: Socket; readonly worker: Worker }>()
   #waiting: Socket[] = []
-  #last = 0
+  #lastTransferId = 0
 
   constructor() {
     // Do not read here: only the worker reads from the connection.
@@ -65,8 +65,8 @@ export class ConnectionDispatcher {
       return
     }
     this.#workers.push(worker)
-    this.#last += 1
-    const id = this.#last
+    this.#lastTransferId += 1
+    const id = this.#lastTransferId
     this.#transfers.set(id, { socket, worker })
     const message: ToWorker = { connection: id }
     // Ignore errors: the worker is ending, and its exit passes the connection to another one.

@@ -11,7 +11,7 @@ export interface Counting {
   readonly close: () => void
 }
 
-const nothing = (): void => undefined
+const doNothing = (): void => undefined
 
 /** Counts in this process, in the primary for all workers, or in Redis for several servers. */
 export async function openCounts(
@@ -20,17 +20,17 @@ export async function openCounts(
   worker: Worker | null,
   log: Log,
 ): Promise<Counting> {
-  const workers = worker?.countsBy(policies)
-  const ofAllWorkers = (policy: Policy): Counts =>
-    workers?.countsOf(policy.name) ?? new MemoryCounts(clientsMax, policy)
-  if (rateLimitStore === 'memory') return { countsFor: ofAllWorkers, isUp: () => true, close: nothing }
+  const primaryCounts = worker?.registerPolicies(policies)
+  const sharedCounts = (policy: Policy): Counts =>
+    primaryCounts?.countsOf(policy.name) ?? new MemoryCounts(clientsMax, policy)
+  if (rateLimitStore === 'memory') return { countsFor: sharedCounts, isUp: () => true, close: doNothing }
   // Import on demand: loading the Redis client takes a fifth of the start-up time.
   const { RedisLink } = await import('../../limits/redis-link.ts')
   const { RedisCounts } = await import('../../limits/redis-counts.ts')
   const link = new RedisLink(rateLimitStore, log)
   await link.open()
   return {
-    countsFor: (policy) => new FallbackCounts(new RedisCounts(link, policy), ofAllWorkers(policy), link),
+    countsFor: (policy) => new FallbackCounts(new RedisCounts(link, policy), sharedCounts(policy), link),
     isUp: () => link.isUp,
     close: () => link.close(),
   }

@@ -11,7 +11,7 @@ import { printUrl } from '../print-url.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { ConnectionDispatcher } from './connection-dispatcher.ts'
 import { stopWithinMs } from '../../http/listen.ts'
-import { relievingVariable } from './worker.ts'
+import { relievingVariable as replacementVariable } from './worker.ts'
 
 const serverProgram = fileURLToPath(new URL('../main.js', import.meta.url))
 
@@ -204,10 +204,10 @@ class Keeper {
     )
   }
 
-  #fork({ isRelieving }: { readonly isRelieving: boolean }): Worker {
+  #fork({ isRelieving: isReplacement }: { readonly isRelieving: boolean }): Worker {
     // The primary may run within another program.
     cluster.setupPrimary({ exec: serverProgram, args: [] })
-    const worker = cluster.fork({ [relievingVariable]: isRelieving ? 'yes' : 'no' })
+    const worker = cluster.fork({ [replacementVariable]: isReplacement ? 'yes' : 'no' })
     worker.on('message', (message: FromWorker) => {
       if ('accepted' in message) this.#reception.confirm(message.accepted)
       else if ('event' in message) {

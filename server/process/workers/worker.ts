@@ -8,8 +8,8 @@ import type { FromWorker, ToWorker } from './messages.ts'
 export interface Worker {
   readonly id: number
   /** Other workers serve meanwhile, so it accepts connections only once it can answer. */
-  readonly isRelieving: boolean
-  readonly countsBy: (policies: readonly Policy[]) => CountsChannel
+  readonly isReplacement: boolean
+  readonly registerPolicies: (policies: readonly Policy[]) => CountsChannel
   readonly receive: (accept: (socket: Socket) => void) => void
   readonly serving: () => void
   /** Reason, for a worker that the primary could not replace; else null. */
@@ -33,7 +33,7 @@ export function thisWorker(): Worker | null {
   let stop: ((withinMs: number) => Promise<void>) | null = null
   let measure: (() => Promise<AggregatedMetrics>) | null = null
   worker.on('message', (message: ToWorker, handle?: unknown) => {
-    if ('counted' in message) counts.receive(message)
+    if ('counted' in message) counts.onConnection(message)
     else if ('connection' in message) {
       // The socket is missing if the client has disconnected.
       if (handle instanceof Socket) accept?.(handle)
@@ -47,21 +47,21 @@ export function thisWorker(): Worker | null {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   return {
     id: worker.id,
-    isRelieving: process.env[relievingVariable] === 'yes',
-    countsBy: (policies) => {
+    isReplacement: process.env[relievingVariable] === 'yes',
+    registerPolicies: (policies) => {
       send({ policies })
       return counts
     },
     serving: () => send({ event: 'serving' }),
     notReplaced: () => notReplaced,
-    receive: (taking) => {
-      accept = taking
+    receive: (handler) => {
+      accept = handler
     },
-    onStop: (stopping) => {
-      stop = stopping
+    onStop: (stopHandler) => {
+      stop = stopHandler
     },
-    measure: (measuring) => {
-      measure = measuring
+    measure: (measureHandler) => {
+      measure = measureHandler
     },
   }
 }

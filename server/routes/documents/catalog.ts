@@ -69,11 +69,12 @@ export function sitemap(service: DocumentService): Resource {
 }
 
 export function sitemapFile(service: DocumentService): Resource {
-  let [version, count] = [-1, 0]
+  let [countedVersion, count] = [-1, 0]
   // Counted again only when snapshots change, since there may be many thousand pages.
-  const files = (): number => {
-    if (version !== service.snapshots.version) count = sitemapFiles(service.writing, datasetViews(service))
-    version = service.snapshots.version
+  const countFiles = (): number => {
+    if (countedVersion !== service.snapshots.version)
+      count = sitemapFiles(service.writing, datasetViews(service))
+    countedVersion = service.snapshots.version
     return count
   }
   return {
@@ -84,7 +85,7 @@ export function sitemapFile(service: DocumentService): Resource {
     find: ({ params, target }) => {
       parseQuery(target, [])
       const number = String(params['number'])
-      if (!/^[1-9]\d{0,3}$/.test(number) || Number(number) > files()) throw noSuchPart()
+      if (!/^[1-9]\d{0,3}$/.test(number) || Number(number) > countFiles()) throw noSuchPart()
       return documentResponse(service, { key: ['sitemap', number], tables: null }, xml, () => {
         const part = sitemapPart(service.writing, datasetViews(service), Number(number))
         if (part !== null) return part

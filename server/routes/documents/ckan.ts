@@ -32,17 +32,17 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
     (readParameters: (req: Parameters<RequestHandler>[0]) => ActionParameters): RequestHandler =>
     async (req, res) => {
       const name = String(req.params['action'])
-      const act = Object.hasOwn(actions, name) ? actions[name] : undefined
+      const action = Object.hasOwn(actions, name) ? actions[name] : undefined
       const help = `${service.writing.base}/api/3/action/help_show?name=${encodeURIComponent(name)}`
       const actionNames = Object.keys(actions).join(', ')
       try {
-        if (act === undefined) {
+        if (action === undefined) {
           throw new ActionError(400, 'Bad Request', `Unknown action: ${name}; known actions: ${actionNames}`)
         }
         const parameters = readParameters(req)
         const descriptor = { key: ['ckan', name, keyOf(parameters)], tables: null }
         const response = documentResponse(service, descriptor, jsonType, () =>
-          JSON.stringify({ help, success: true, result: act(ckan(), parameters) }),
+          JSON.stringify({ help, success: true, result: action(ckan(), parameters) }),
         )
         await responder.send(req, res, response)
       } catch (error) {
@@ -58,21 +58,21 @@ export function ckanRouter(service: DocumentService, { responder, client }: Serv
   router
     .route(['/api/3/action/:action', '/api/action/:action'])
     .get(
-      allow,
+      setAllowedMethods,
       answer((req) => queryOf(req.originalUrl)),
     )
     .post(
-      allow,
+      setAllowedMethods,
       bodyReader(client),
       answer((req) => recordOf(req.body as unknown)),
     )
     .options(describe)
     .all(refuse)
-  router.use(unreadable)
+  router.use(refuseUnreadableBody)
   return router
 }
 
-const allow: RequestHandler = (_req, res, next) => {
+const setAllowedMethods: RequestHandler = (_req, res, next) => {
   res.setHeader('Allow', methods)
   accountFor(res).route = 'CKAN Action'
   next()
@@ -165,7 +165,7 @@ function recordOf(body: unknown): ActionParameters {
   throw new ActionError(400, 'Bad Request', 'The body must be a JSON object, such as {"id": "covid19"}.')
 }
 
-const unreadable: ErrorRequestHandler = (error: unknown, _req, _res, next) => {
+const refuseUnreadableBody: ErrorRequestHandler = (error: unknown, _req, _res, next) => {
   const isOfBody = typeof error === 'object' && error !== null && 'type' in error && 'status' in error
   if (!isOfBody) {
     next(error)

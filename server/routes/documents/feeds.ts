@@ -100,12 +100,12 @@ export function tableFeed(service: DocumentService): Resource {
       const parameters = new Map(question?.parameters)
       const key = ['feed', tableId(table), language, JSON.stringify([...parameters])]
       // Other clients may wait for the same entries, so one that leaves must not stop them.
-      const unaborted = requesterOf(request, () => new AbortController().signal, service.pageBytesMax)
-      const ids = question && (await entriesOf(service, dataset, table, question, unaborted))
+      const lastingRequester = requesterOf(request, () => new AbortController().signal, service.pageBytesMax)
+      const entryIds = question && (await entriesOf(service, dataset, table, question, lastingRequester))
       return documentResponse(
         service,
         // With a query, the document changes with its entries, not with each snapshot.
-        ids === null ? { key, tables: [table] } : { key: [...key, ...ids], tables: [] },
+        entryIds === null ? { key, tables: [table] } : { key: [...key, ...entryIds], tables: [] },
         atomType,
         async (signal) => {
           const requester = requesterOf(request, signal, service.pageBytesMax)

@@ -36,7 +36,7 @@ export function subtitleOf(question: Question, language: Language): string {
   return describeFilter('terms' in question ? question.filter : question, wordsOf[language]).join(', ')
 }
 
-const entries = new WeakMap<Manifest, Map<string, Promise<readonly SnapshotId[]>>>()
+const idsByManifest = new WeakMap<Manifest, Map<string, Promise<readonly SnapshotId[]>>>()
 const queriesMax = 10_000
 
 /**
@@ -52,19 +52,19 @@ export async function entriesOf(
 ): Promise<readonly SnapshotId[]> {
   const manifest = service.snapshots.current(table)?.manifest
   if (manifest === undefined) return []
-  const byQuery = entries.get(manifest) ?? new Map<string, Promise<readonly SnapshotId[]>>()
-  entries.set(manifest, byQuery)
+  const byQuery = idsByManifest.get(manifest) ?? new Map<string, Promise<readonly SnapshotId[]>>()
+  idsByManifest.set(manifest, byQuery)
   const key = JSON.stringify([...question.parameters])
   // Another client's failure, such as a used-up quota, is not this client's.
-  const feed = await byQuery.get(key)?.catch(() => undefined)
-  if (feed !== undefined) return feed
-  const changesFound = answerChanges(service, dataset, table, question, requester).then((changes) =>
+  const cachedIds = await byQuery.get(key)?.catch(() => undefined)
+  if (cachedIds !== undefined) return cachedIds
+  const ids = answerChanges(service, dataset, table, question, requester).then((changes) =>
     changes.map((change) => change.manifest.snapshot),
   )
   if (byQuery.size >= queriesMax) byQuery.clear()
-  byQuery.set(key, changesFound)
-  changesFound.catch(() => byQuery.delete(key))
-  return changesFound
+  byQuery.set(key, ids)
+  ids.catch(() => byQuery.delete(key))
+  return ids
 }
 
 interface RetainedAnswer extends Pick<Change, 'manifest' | 'report'> {

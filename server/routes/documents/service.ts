@@ -75,10 +75,10 @@ export async function describeTable(
   dataset: Dataset,
   table: Table,
 ): Promise<TableDescription> {
-  return viewOf(dataset, table, await snapshots.retainedSnapshots(table))
+  return descriptionOf(dataset, table, await snapshots.retainedSnapshots(table))
 }
 
-function viewOf(
+function descriptionOf(
   dataset: Dataset,
   table: Table,
   retained: readonly Pick<Snapshot, 'manifest' | 'report'>[],
@@ -110,7 +110,7 @@ export function currentView(
   table: Table,
   snapshot: Pick<Snapshot, 'manifest' | 'report'> | null,
 ): TableDescription {
-  return viewOf(dataset, table, snapshot === null ? [] : [snapshot])
+  return descriptionOf(dataset, table, snapshot === null ? [] : [snapshot])
 }
 
 export function datasetViews({ catalog, snapshots }: DocumentService): DatasetDescription[] {

@@ -86,9 +86,9 @@ export class CodedGrouping {
   }
 }
 
-function addGroups(places: Uint32Array, codes: Codes, groups: Uint32Array): void {
+function addGroups(places: Uint32Array, codes: Codes, offsets: Uint32Array): void {
   for (let row = 0; row < places.length; row += 1)
-    places[row] = (places[row] ?? 0) + (groups[codes[row] ?? 0] ?? 0)
+    places[row] = (places[row] ?? 0) + (offsets[codes[row] ?? 0] ?? 0)
 }
 
 /** Counts matching rows; all rows if `matching` is null. */
@@ -99,20 +99,21 @@ function addCounts(places: Uint32Array, matching: Uint8Array | null, counts: Uin
   }
 }
 
-function codedTerm(term: Term, dictionary: Dictionary, width: number): CodedTerm {
+function codedTerm(term: Term, dictionary: Dictionary, stride: number): CodedTerm {
   const termValues = valuesOfTerm(term, dictionary)
   const isPart = term.part !== undefined
   const values = (isPart ? [...new Set(termValues)] : termValues).filter((value) => value !== null)
   // Values of fields are sorted.
   const sortedValues = isPart ? values.toSorted((a, b) => compareValues(term, a, b)) : values
-  const groups = new Uint32Array(dictionary.rows.length).fill(sortedValues.length * width)
-  const places = isPart ? new Map(sortedValues.map((value, place) => [value, place])) : null
+  const groups = new Uint32Array(dictionary.rows.length).fill(sortedValues.length * stride)
+  const placeByValue = isPart ? new Map(sortedValues.map((value, place) => [value, place])) : null
   for (const [code, value] of termValues.entries())
-    groups[code] = (places === null ? code : (places.get(value ?? '') ?? sortedValues.length)) * width
+    groups[code] =
+      (placeByValue === null ? code : (placeByValue.get(value ?? '') ?? sortedValues.length)) * stride
   return {
     field: baseOf(term).name,
     groups,
-    width,
+    width: stride,
     values: [...sortedValues.map((value) => canonicalText(term, value)), null],
   }
 }

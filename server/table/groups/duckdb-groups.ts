@@ -49,11 +49,11 @@ export function floatSumsSql(grouping: Grouping, name: string, rows: Rows): stri
 
 const significantBits = 53
 
-function packedSql(grouping: Grouping, texts: readonly string[], rows: string): string {
+function packedSql(grouping: Grouping, measureTexts: readonly string[], rowsSql: string): string {
   const keys = keysOf(grouping)
   const allTexts = [
     ...grouping.terms.map((term, index) => typeRow(term.type).rendered(keys[index] ?? '')),
-    ...texts,
+    ...measureTexts,
   ]
   const columns = allTexts.map((text, index) => `${text} as text_${index}`)
   const packed = allTexts.flatMap((_, index) => [
@@ -62,7 +62,7 @@ function packedSql(grouping: Grouping, texts: readonly string[], rows: string): 
   ])
   const grouped = keys.length === 0 ? '' : ` group by ${keys.join(', ')}`
   const ordered = keys.length === 0 ? '' : ` order by ${keys.map((key) => `${key} nulls last`).join(', ')}`
-  return `select ${packed.join(', ')} from (select ${columns.join(', ')} from (${rows})${grouped}${ordered})`
+  return `select ${packed.join(', ')} from (select ${columns.join(', ')} from (${rowsSql})${grouped}${ordered})`
 }
 
 function keysOf({ terms }: Grouping): string[] {
@@ -98,20 +98,24 @@ export function readGroups(
   const { terms, measures } = grouping
   const columns = textColumns(answerColumns)
   const measured = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
-  const texts = [...new Set(['count(*)::varchar', ...measured.flatMap(({ sql }) => sql.texts)])]
-  const columnByText = new Map(texts.map((text, index) => [text, columns[terms.length + index] ?? []]))
-  const counts = columnByText.get('count(*)::varchar') ?? []
+  const expressions = [...new Set(['count(*)::varchar', ...measured.flatMap(({ sql }) => sql.texts)])]
+  const columnByExpression = new Map(
+    expressions.map((text, index) => [text, columns[terms.length + index] ?? []]),
+  )
+  const counts = columnByExpression.get('count(*)::varchar') ?? []
   const ofTerms = terms.map((term, index) =>
     (columns[index] ?? []).map((text) => (text === null ? null : canonicalText(term, text))),
   )
   const ofMeasures = measured.map(({ measure, sql }) => {
     const sum = sums.get(measure.field?.name ?? '')
     if (sum !== undefined && (measure.aggregate === 'sum' || measure.aggregate === 'avg')) {
-      const parts = textColumns(sum)[terms.length] ?? []
-      const numbers = columnByText.get(sql.texts[0] ?? '') ?? []
-      return numbers.map((count, group) => floatText(measure, sumOf(parts[group] ?? null), Number(count)))
+      const sumParts = textColumns(sum)[terms.length] ?? []
+      const valueCounts = columnByExpression.get(sql.texts[0] ?? '') ?? []
+      return valueCounts.map((count, group) =>
+        floatText(measure, sumOf(sumParts[group] ?? null), Number(count)),
+      )
     }
-    const ownColumns = sql.texts.map((text) => columnByText.get(text) ?? [])
+    const ownColumns = sql.texts.map((text) => columnByExpression.get(text) ?? [])
     return counts.map((_, group) => sql.value(ownColumns.map((column) => column[group] ?? null)))
   })
   const rows = counts.reduce((sum, count) => sum + Number(count), 0)
@@ -132,14 +136,14 @@ function textColumns(answer: readonly Answer[]): (string | null)[][] {
     const [bytes, lengths] = [answer[index], answer[index + 1]]
     if (!(bytes instanceof Uint8Array) || lengths === undefined || lengths instanceof Uint8Array)
       throw new TypeError('expected a BLOB and a list')
-    const { values, valid } = lengths
+    const { values, validBits } = lengths
     const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     let end = 0
     columns.push(
       Array.from({ length: values.length }, (_, row) => {
         const start = end
         end += Number(values[row])
-        const isNull = valid !== null && ((valid[row >> 3] ?? 0) & (1 << (row & 7))) === 0
+        const isNull = validBits !== null && ((validBits[row >> 3] ?? 0) & (1 << (row & 7))) === 0
         return isNull ? null : buffer.toString('utf8', start, end)
       }),
     )
@@ -158,18 +162,18 @@ function measureSql(measure: Measure): MeasureSql {
   const { rendered, isOrdered } = typeRow(field.type)
   const value = valueColumn(field.name)
   const count = `count(${value})::varchar`
-  const text = ([input = null]: readonly (string | null)[]): string | null =>
+  const canonical = ([input = null]: readonly (string | null)[]): string | null =>
     input === null ? null : canonicalText(column, input)
   switch (aggregate) {
     case 'count':
-      return { texts: [count], value: text }
+      return { texts: [count], value: canonical }
     case 'distinct':
-      return { texts: [`count(distinct ${value})::varchar`], value: text }
+      return { texts: [`count(distinct ${value})::varchar`], value: canonical }
     case 'min':
     case 'max': {
       // Values without an order are compared as texts.
       const sql = isOrdered ? rendered(`${aggregate}(${value})`) : `${aggregate}(${rendered(value)})`
-      return { texts: [sql], value: text }
+      return { texts: [sql], value: canonical }
     }
     case 'median': {
       const middle = (direction: string): string =>

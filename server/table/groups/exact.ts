@@ -47,16 +47,16 @@ function nearestDouble(units: bigint, exponent: number, divisor: bigint): number
   const dividend = magnitude << BigInt(shift)
   const quotient = ((dividend / divisor) << 1n) | BigInt(dividend % divisor !== 0n)
   const power = exponent - shift - 1
-  const dropped = Math.max(bitsOf(quotient) - significantBits, exponentMin - power, 0)
-  const half = (1n << BigInt(dropped)) >> 1n
-  const remainder = quotient & ((1n << BigInt(dropped)) - 1n)
-  const mantissa = quotient >> BigInt(dropped)
-  const isUp = remainder > half || (remainder === half && dropped > 0 && (mantissa & 1n) === 1n)
+  const droppedBits = Math.max(bitsOf(quotient) - significantBits, exponentMin - power, 0)
+  const half = (1n << BigInt(droppedBits)) >> 1n
+  const droppedPart = quotient & ((1n << BigInt(droppedBits)) - 1n)
+  const mantissa = quotient >> BigInt(droppedBits)
+  const isUp = droppedPart > half || (droppedPart === half && droppedBits > 0 && (mantissa & 1n) === 1n)
   const rounded = Number(mantissa + BigInt(isUp))
   // One power of two may be too small or too great for a double.
-  const scaledPower = power + dropped
-  const first = Math.max(-1000, Math.min(900, scaledPower))
-  const result = rounded * 2 ** first * 2 ** (scaledPower - first)
+  const scaledPower = power + droppedBits
+  const firstPower = Math.max(-1000, Math.min(900, scaledPower))
+  const result = rounded * 2 ** firstPower * 2 ** (scaledPower - firstPower)
   return units < 0n ? -result : result
 }
 

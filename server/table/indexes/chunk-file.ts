@@ -17,11 +17,11 @@ const directories = new Cache<ChunkDirectory>(directoryBytesMax, ({ length }) =>
 /**
  * Throws DamagedTable, and withdraws the snapshot, if the file is damaged. Reads synchronously: from the page
  * cache, this costs less than a task of a thread pool.
- * @param chunks their number
+ * @param chunkCount their number
  */
-export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: number): ChunkFile {
+export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunkCount: number): ChunkFile {
   const { bytes, sha256, directory_sum: directorySum } = file
-  const damaged = (problem: string): DamagedTable => {
+  const withdrawFor = (problem: string): DamagedTable => {
     // Close it, so that a repaired file in its place is opened anew.
     closeFile(file)
     snapshot.withdraw(new DamagedFile(`${file.file} is damaged: ${problem}`))
@@ -36,16 +36,23 @@ export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunks: num
       snapshot.recheck(messageOf(error))
       throw new DamagedTable(tableId(snapshot.table))
     }
-    if (block === null) throw damaged('it is truncated')
+    if (block === null) throw withdrawFor('it is truncated')
     return block
   }
-  const cached = <T extends ChunkDirectory>(name: string, make: () => T): T => {
+  const cachedDirectory = <T extends ChunkDirectory>(name: string, make: () => T): T => {
     const key = `${sha256} ${name}`
     const directory = directories.get(key)
     if (directory !== undefined) return directory as T
-    const section = make()
-    directories.set(key, section)
-    return section
+    const newDirectory = make()
+    directories.set(key, newDirectory)
+    return newDirectory
   }
-  return new ChunkFile({ bytes, chunks, directorySum, read: readBlock, damaged, cached })
+  return new ChunkFile({
+    bytes,
+    chunks: chunkCount,
+    directorySum,
+    read: readBlock,
+    damaged: withdrawFor,
+    cached: cachedDirectory,
+  })
 }

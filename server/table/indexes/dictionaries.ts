@@ -106,16 +106,16 @@ function planOf(snapshot: Snapshot, { name, type }: Field): Plan | null {
 
 function dictionaryOf(
   field: Field,
-  answer: readonly (readonly unknown[])[],
-  rows: number,
+  valueRows: readonly (readonly unknown[])[],
+  rowCount: number,
 ): Dictionary | null {
   const { isText, parse } = typeRow(field.type)
-  const values = answer.map(([value]) => (isText ? String(value) : parse(String(value), field)))
+  const values = valueRows.map(([value]) => (isText ? String(value) : parse(String(value), field)))
   if (!values.every((value) => value !== null)) return null
-  const folded = isText ? answer.map(([, text]) => String(text)) : null
+  const folded = isText ? valueRows.map(([, text]) => String(text)) : null
   const counts = new Float64Array(values.length + 1)
-  for (const [code, [, , count]] of answer.entries()) counts[code] = Number(count)
-  counts[values.length] = rows - counts.reduce((sum, count) => sum + count, 0)
+  for (const [code, [, , count]] of valueRows.entries()) counts[code] = Number(count)
+  counts[values.length] = rowCount - counts.reduce((sum, count) => sum + count, 0)
   const bytes = counts.byteLength + bytesIn([...values, ...(folded ?? [])])
   return { field, values, folded, rows: counts, bytes }
 }

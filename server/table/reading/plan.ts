@@ -27,20 +27,20 @@ export function planColumns(
   ordering: readonly OrderKey[],
 ): Plan {
   const { folder, manifest } = snapshot
-  const parts = new Map(
+  const partByNumber = new Map(
     Array.from(positions, (position) => partOf(manifest.parts, position)).map((part) => [
       part,
       manifest.parts[part],
     ]),
   )
-  const readParts = [...parts.values()]
+  const readParts = [...partByNumber.values()]
     .flatMap((part) => part ?? [])
     .toSorted((a, b) => a.firstRow - b.firstRow)
   const files = readParts.map(({ file }) => quotedText(path.join(folder, file)))
   const starts = readParts.map(({ firstRow }) => firstRow).join(', ')
   const parameters = new Parameters()
   const lists = form.format.aggregates(columnsOf(snapshot, form), (value) => parameters.add(value))
-  const rows = Uint32Array.from(
+  const rowsInParts = Uint32Array.from(
     positions,
     (position) => position - (manifest.parts[partOf(manifest.parts, position)]?.firstRow ?? 0),
   )
@@ -52,8 +52,8 @@ export function planColumns(
     sql: `select ${[...lists, 'list(acervo_position)'].join(', ')} from (
       select *, ([${starts}][file_index::integer + 1] + file_row_number)::uinteger as acervo_position
       from read_parquet([${files.join(', ')}], file_row_number = true)
-      where file_row_number ${oneOf(rows)}${inParts}
-      ${readParts.length === 1 && canSkipSort(rows) ? '' : `order by ${order}`}) as part`,
+      where file_row_number ${oneOf(rowsInParts)}${inParts}
+      ${readParts.length === 1 && canSkipSort(rowsInParts) ? '' : `order by ${order}`}) as part`,
     parameters: parameters.values,
     reads: { snapshot, files: readParts.map(({ file }) => file) },
   }

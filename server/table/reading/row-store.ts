@@ -83,7 +83,7 @@ export async function readStored(
   const slices = rows.slices(positions)
   const release = await snapshot.pin([...new Set(slices.flatMap(({ part }) => stores[part]?.file ?? []))])
   try {
-    if (!(await areShort(rows, slices, yielder))) return null
+    if (!(await fitInMemory(rows, slices, yielder))) return null
     const bytes = sumOf(slices.map((slice) => rows.size(slice)))
     const file = around === null || bytes < gzipBytesMin ? null : await gzipOf(rows, slices, around, yielder)
     const pieces = file === null ? await piecesOf(snapshot, form, rows, slices, requester, yielder) : [file]
@@ -100,25 +100,25 @@ interface Around {
 
 const sumOf = (sizes: readonly number[]): number => sizes.reduce((sum, size) => sum + size, 0)
 
-async function areShort(
+async function fitInMemory(
   rows: StoredRows,
   slices: readonly Slice[],
   yielder: EventLoopYielder,
 ): Promise<boolean> {
-  const names = new Set<string>()
+  const chunkKeys = new Set<string>()
   let bytes = 0
   for (const slice of slices) {
     const name = `${slice.part} ${slice.chunk}`
-    if (names.has(name)) continue
-    names.add(name)
+    if (chunkKeys.has(name)) continue
+    chunkKeys.add(name)
     bytes += rows.chunkSize(slice)
     if (bytes > textBytesMax) return false
-    if (names.size % rowsOfTurn === 0) await yielder.next()
+    if (chunkKeys.size % rowsOfTurn === 0) await yielder.next()
   }
   return true
 }
 
-const commaSum = zlib.crc32(',')
+const commaCrc = zlib.crc32(',')
 
 /** A chunk with rows of other pages cannot be copied. */
 function mustCompress({ isWhole }: Slice): boolean {
@@ -144,10 +144,10 @@ async function gzipOf(
       file.addText(bytes.subarray(start, isLast ? end - 1 : end))
       continue
     }
-    const { bytes, sum } = rows.stored(slice)
+    const { bytes, sum: crc } = rows.stored(slice)
     const size = rows.size(slice)
-    if (isLast) file.addBlocks(bytes.subarray(0, -commaBlock.length), size - 1, sum)
-    else file.addBlocks(bytes, size, combinedCrc(sum, commaSum, 1))
+    if (isLast) file.addBlocks(bytes.subarray(0, -commaBlock.length), size - 1, crc)
+    else file.addBlocks(bytes, size, combinedCrc(crc, commaCrc, 1))
   }
   file.addText(Buffer.from(tail))
   return file.build()
@@ -168,7 +168,7 @@ async function piecesOf(
   const { separator } = form.format
   if (separator !== ',')
     for (const slice of slices) replaceCommas(rows.text(slice).bytes, rows.ends(slice), separator)
-  const pieces = joined(slices.map((slice) => rows.text(slice)))
+  const pieces = joinAdjacent(slices.map((slice) => rows.text(slice)))
   const merged = bytes < pieces.length * pieceBytesMin ? [Buffer.concat(pieces)] : pieces
   return merged.map((piece) => piece.subarray(0, -1))
 }
@@ -177,7 +177,7 @@ function requireSize(bytes: number, { pageBytesMax }: Requester): void {
   if (bytes > pageBytesMax) throw new TooLarge()
 }
 
-function joined(texts: readonly Text[]): Buffer[] {
+function joinAdjacent(texts: readonly Text[]): Buffer[] {
   const pieces: Buffer[] = []
   for (let from = 0, to = 1; from < texts.length; from = to, to += 1) {
     const first = texts[from]

@@ -76,33 +76,33 @@ export class StoredRows {
   /**
    * Reads near chunks together, and inflates those of different runs at once, since zlib takes longer to
    * begin than to inflate one.
-   * @param isText returns true for slices whose text is needed
+   * @param needsText returns true for slices whose text is needed
    * @throws DamagedTable
    */
   async load(
     slices: readonly Slice[],
     yielder: EventLoopYielder,
-    isText: (slice: Slice) => boolean = () => true,
+    needsText: (slice: Slice) => boolean = () => true,
   ): Promise<void> {
-    const texts = new Set(slices.filter(isText).map(keyOf))
+    const keysOfTexts = new Set(slices.filter(needsText).map(keyOf))
     const byChunk = new Map(slices.map((slice) => [keyOf(slice), slice]))
     const chunks = [...byChunk.values()].toSorted((a, b) => keyOf(a) - keyOf(b))
-    let [compressed, inflatedBytes]: [Slice[], number] = [[], 0]
+    let [pending, inflatedBytes]: [Slice[], number] = [[], 0]
     for (const run of this.#runsOf(chunks)) {
       await yielder.next()
       this.#read(run)
       for (const slice of run) {
-        if (!texts.has(keyOf(slice))) continue
+        if (!keysOfTexts.has(keyOf(slice))) continue
         const size = this.chunkSize(slice)
         if (inflatedBytes + size > inflatedBytesMax) {
-          this.#inflate(compressed)
-          ;[compressed, inflatedBytes] = [[], 0]
+          this.#inflate(pending)
+          ;[pending, inflatedBytes] = [[], 0]
         }
-        compressed.push(slice)
+        pending.push(slice)
         inflatedBytes += size
       }
     }
-    this.#inflate(compressed)
+    this.#inflate(pending)
   }
 
   *#runsOf(slices: readonly Slice[]): Generator<Slice[]> {

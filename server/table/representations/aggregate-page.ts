@@ -170,7 +170,7 @@ function linesOf(
   format: LineFormat,
   columns: readonly Column[],
   page: Uint32Array,
-  head: string | null,
+  envelopeStart: string | null,
 ): string[] {
   const { stored, separator } = format
   const { before, between, after } = stored.around
@@ -182,8 +182,8 @@ function linesOf(
     return `${before}${values.join(between)}${after}`
   })
   const fields = columns.map(({ field }) => field)
-  const tail = head === null ? format.tail(page.length) : ']}'
-  return [(head ?? format.head(fields)) + lines.join(separator) + tail]
+  const tail = envelopeStart === null ? format.tail(page.length) : ']}'
+  return [(envelopeStart ?? format.head(fields)) + lines.join(separator) + tail]
 }
 
 function valueOf(

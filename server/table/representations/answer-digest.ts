@@ -32,8 +32,8 @@ export async function answerDigest(
   const key = JSON.stringify([tableId(snapshot.table), [...question.parameters]])
   const digests = digestsByManifest.get(snapshot.manifest) ?? new Map<string, AnswerDigest>()
   digestsByManifest.set(snapshot.manifest, digests)
-  const before = digests.get(key)
-  if (before !== undefined) return before
+  const cached = digests.get(key)
+  if (cached !== undefined) return cached
   const answer =
     'terms' in question
       ? await groupsDigest(snapshot, question, engine, requester)

@@ -65,12 +65,12 @@ export class FinishedExports {
     for (;;) {
       const finishedFile = this.find(name)
       if (finishedFile !== null) return finishedFile
-      const write = async (stop: () => AbortSignal): Promise<boolean> => {
+      const writeIsTooLarge = async (stop: () => AbortSignal): Promise<boolean> => {
         const finished = await this.#write(await chunks(stop()))
         if (finished !== null) this.#cache.set(name, finished)
         return finished === null
       }
-      const isTooLarge = await this.#making.join(name, () => signal, write)
+      const isTooLarge = await this.#making.join(name, () => signal, writeIsTooLarge)
       if (isTooLarge) return null
     }
   }

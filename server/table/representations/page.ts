@@ -132,12 +132,12 @@ export async function pageBody(
       ? consecutive(range.first, range.rows)
       : await selection.slice(range.first, range.rows, requester)
   const isStored = isLineForm(form) && canReadStored(snapshot, form, positions.length)
-  const decoded = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
+  const valuesToDecode = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
     // The request was charged for a page of unknown size.
-    await requester.pay({ rowBytes: bytes, values: isStored ? 0 : decoded() }, { rowBytes: 0 })
+    await requester.pay({ rowBytes: bytes, values: isStored ? 0 : valuesToDecode() }, { rowBytes: 0 })
   }
-  const selecting = { queue: 0, query: performance.now() - startedAt }
+  const selectionTiming = { queue: 0, query: performance.now() - startedAt }
   const readPage = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
     const around = isStoredAsGzip(page) ? { head: envelopeHead(range, links), tail: envelopeTail } : null
@@ -146,20 +146,20 @@ export async function pageBody(
       : null
     if (stored !== null) return { ...stored, timings: [stored.timing] }
     // Chunks are too large: reading with DuckDB is charged, as the caller charged it for a known range.
-    if (isStored && selection !== null) await requester.pay({ values: decoded() })
+    if (isStored && selection !== null) await requester.pay({ values: valuesToDecode() })
     return gather(snapshot, form, positions, engine.pool, requester)
   }
-  const memory = isStored ? textBytesOf(snapshot, positions) : bytes
-  const gathered = await engine.memory.during(memory, requester.client, requester.signal, readPage)
+  const memoryBytes = isStored ? textBytesOf(snapshot, positions) : bytes
+  const gathered = await engine.memory.during(memoryBytes, requester.client, requester.signal, readPage)
   const { isGzip = false } = gathered
-  const began = performance.now()
+  const writingStartedAt = performance.now()
   const pieces = isLineForm(form) && !isGzip ? piecesOf(page, form, range, gathered.pieces) : gathered.pieces
-  const timings = [selecting, ...gathered.timings]
+  const timings = [selectionTiming, ...gathered.timings]
   return {
     pieces,
     isGzip,
     headers: { ...pagingHeaders(range, links), ...hintHeader(selection?.hints) },
-    serverTiming: timingOf(timings, performance.now() - began, selection?.plan ?? 'table'),
+    serverTiming: timingOf(timings, performance.now() - writingStartedAt, selection?.plan ?? 'table'),
     range,
     positions,
     hints: selection?.hints ?? [],

@@ -64,12 +64,12 @@ export class ListedOperands {
         if (hints.length === hintsMax) return hints
         if (isListed(missing)) continue
         const isCompared = hints.length < comparisonsMax
-        const nearest = isCompared ? await this.#nearest(listed, missing, requester) : null
+        const comparison = isCompared ? await this.#nearest(listed, missing, requester) : null
         hints.push({
           condition,
           missing,
-          nearest: nearest?.nearest ?? null,
-          isSameInAnyCase: nearest?.isSameInAnyCase === true,
+          nearest: comparison?.nearest ?? null,
+          isSameInAnyCase: comparison?.isSameInAnyCase === true,
         })
       }
     }

@@ -57,7 +57,7 @@ export class PlannedSelections implements Selections {
 
   async find(search: Search): Promise<Selection> {
     await this.#operands.requireSeparateValues(search)
-    const selection = await this.#find(withImplied(search), this.#paths)
+    const selection = await this.#find(withImpliedConditions(search), this.#paths)
     // Hints are optional: an error must not fail the response.
     const hints = await this.#operands.hints(search, selection.count === 0).catch(() => [])
     return hints.length === 0 ? selection : { ...selection, hints }
@@ -68,23 +68,23 @@ export class PlannedSelections implements Selections {
     const { table } = search.snapshot
     const isHiding = table.minGroupSize > 1
     const { terms, measures } = grouping
-    const counted = isHiding ? { terms, measures: [...measures, rowsMeasure(table)] } : grouping
+    const groupingWithCounts = isHiding ? { terms, measures: [...measures, rowsMeasure(table)] } : grouping
     const key = { name: 'groups', terms: namesOf(terms), measures: namesOf(measures) } as const
     let estimate: number | null = null
     try {
       return await this.#cache.groups(search, key, async (signal) => {
         const { client } = search.requester
-        const abortable = { ...search, requester: { ...search.requester, signal } }
-        const valueBytes = valueBytesOf(search.snapshot, counted)
-        estimate = await this.#groupsMax(abortable, terms, this.#groupBytesMax / valueBytes)
+        const abortableSearch = { ...search, requester: { ...search.requester, signal } }
+        const valueBytes = valueBytesOf(search.snapshot, groupingWithCounts)
+        estimate = await this.#groupsMax(abortableSearch, terms, this.#groupBytesMax / valueBytes)
         if (estimate * valueBytes > this.#groupBytesMax)
           throw new TooCostly(
             `There may be ${estimate.toLocaleString('en')} groups, which need more memory than a query may use: add a condition, or group by fewer or coarser terms.`,
           )
-        const rowSet = await this.#gate.during(estimate * valueBytes, client, signal, () =>
-          this.#groups(withImplied(abortable), counted),
+        const groups = await this.#gate.during(estimate * valueBytes, client, signal, () =>
+          this.#groups(withImpliedConditions(abortableSearch), groupingWithCounts),
         )
-        return isHiding ? withoutSmallGroups(rowSet, table.minGroupSize) : rowSet
+        return isHiding ? withoutSmallGroups(groups, table.minGroupSize) : groups
       })
     } catch (error) {
       if (error instanceof TooCostly) error.groups ??= estimate
@@ -184,7 +184,7 @@ export class PlannedSelections implements Selections {
 }
 
 /** Adds conditions on fields to those on their parts, since only fields have indexes. */
-function withImplied(search: Search): Search {
+function withImpliedConditions(search: Search): Search {
   const { filter } = search
   const implied = filter.conditions.flatMap((condition) => impliedBy(condition))
   if (implied.length === 0) return search

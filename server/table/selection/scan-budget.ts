@@ -6,17 +6,19 @@ import { orderTerm } from '../../../core/sql.ts'
 
 /**
  * Charges a scan before values are read.
- * @param max maximum number of values that a query may read
+ * @param valuesMax maximum number of values that a query may read
  * @throws TooCostly above that, and the errors of `pay`
  */
 export async function checkScanBudget(
   values: number,
-  max: number,
+  valuesMax: number,
   snapshot: Snapshot,
   requester: Requester,
 ): Promise<void> {
-  if (values <= max) return requester.pay({ values })
-  const [million, maxMillion] = [values, max].map((number) => Math.ceil(number / 1e6).toLocaleString('en'))
+  if (values <= valuesMax) return requester.pay({ values })
+  const [million, maxMillion] = [values, valuesMax].map((number) =>
+    Math.ceil(number / 1e6).toLocaleString('en'),
+  )
   const leadField = leadingField(snapshot)
   const advice =
     leadField === null

@@ -16,7 +16,7 @@ export interface SqlDialect {
   /** Inequality, which holds for null too. */
   readonly differs: (column: string, value: string) => string
   /** Equality of folded texts, ignoring blanks at their ends. */
-  readonly isTrimmed: (text: string, operand: string) => string
+  readonly equalsTrimmed: (text: string, operand: string) => string
   readonly contains: (text: string, part: string) => string
   readonly startsWith: (text: string, part: string) => string
   /** Occurrence at the start of a word. */
@@ -60,7 +60,7 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
       return `(${terms.join(' and ')})`
     }
     case 'iexact':
-      return dialect.isTrimmed(dialect.folded(field), dialect.part(first))
+      return dialect.equalsTrimmed(dialect.folded(field), dialect.part(first))
     case 'contains':
       return dialect.contains(dialect.folded(field), dialect.part(first))
     case 'startswith':
@@ -74,8 +74,8 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
     case 'within':
       return requiredParts(dialect.parts, operator).within(column, values)
     default: {
-      const [min = 'null', greatest = 'null'] = bound(values)
-      return comparisons[operator](column, min, greatest)
+      const [min = 'null', max = 'null'] = bound(values)
+      return comparisons[operator](column, min, max)
     }
   }
 }

@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { SnapshotId } from '../../../core/warehouse/layout.ts'
-import { removable } from '../../../core/warehouse/retention.ts'
+import { removableSnapshots } from '../../../core/warehouse/retention.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { isQuick, sampled, testSampled, testAll } from '../../support/runs.ts'
@@ -327,7 +327,12 @@ describe('old snapshots', () => {
     ['order does not matter', [3, 1, 4, 2], 4, 100, 2, 0, [1, 2]],
   ])('%s', (_what, ids, current, now, count, graceHours, gone) => {
     const retention = { count, graceMs: graceHours * hourMs }
-    const expired = removable(ids.map(idOf), { snapshot: idOf(current), previous: null }, at(now), retention)
+    const expired = removableSnapshots(
+      ids.map(idOf),
+      { snapshot: idOf(current), previous: null },
+      at(now),
+      retention,
+    )
     expect(expired.toSorted()).toEqual(gone.map(idOf))
   })
 

@@ -115,13 +115,15 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
 
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
-  const [wide, tall] = [width / mapColumns, isNarrow ? 76 : 84]
+  const [tileWidth, tileHeight] = [width / mapColumns, isNarrow ? 76 : 84]
   // Some of many periods are drawn: always the last one.
-  const every = Math.ceil(groups.length / statePointsMax)
-  const shown = groups.filter((_, index) => (groups.length - 1 - index) % every === 0)
+  const step = Math.ceil(groups.length / statePointsMax)
+  const shown = groups.filter((_, index) => (groups.length - 1 - index) % step === 0)
   const [from, to] = [shown[0]?.at ?? 0, shown.at(-1)?.at ?? 0]
   // On phones, the number stands below the name.
-  const [top, plotWidth, plotHeight] = isNarrow ? [30, wide - 10, tall - 42] : [22, wide - 10, tall - 34]
+  const [top, plotWidth, plotHeight] = isNarrow
+    ? [30, tileWidth - 10, tileHeight - 42]
+    : [22, tileWidth - 10, tileHeight - 34]
   const body = series.flatMap((name, place) => {
     const [row, column] = tilePlaces[name] ?? []
     if (row === undefined || column === undefined) return []
@@ -133,19 +135,25 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
       return `${round(x)} ${round(y)}`
     })
     const isLastPartial = isPartial && points.at(-1)?.at === to && steps.length > 1
-    const base = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
+    const baseline = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
     const label = textAt(name, 0, 12, { 'font-weight': 'bold' })
     const value = { 'font-size': '11', fill: soft, class: 'soft' }
     const [numberAt, anchor] = isNarrow ? [0, {}] : [plotWidth, { 'text-anchor': 'end' }]
-    const drawn =
-      element('path', '', base) +
+    const tile =
+      element('path', '', baseline) +
       lineThrough(isLastPartial ? steps.slice(0, -1) : steps) +
       (isLastPartial ? lineThrough(steps.slice(-2), true) : '') +
       label +
       textAt(short(highest), numberAt, isNarrow ? 24 : 12, { ...anchor, ...value })
-    return [moved(column * wide, row * tall, element('title', xmlText(`${name}: ${short(highest)}`)) + drawn)]
+    return [
+      moved(
+        column * tileWidth,
+        row * tileHeight,
+        element('title', xmlText(`${name}: ${short(highest)}`)) + tile,
+      ),
+    ]
   })
   const period = `${shown[0]?.name ?? ''} – ${shown.at(-1)?.name ?? ''}`
-  const axis = textAt(period, 0, mapRows * tall + 12, { fill: soft, class: 'soft' })
-  return { height: mapRows * tall + 18, body: body.join('') + axis }
+  const axis = textAt(period, 0, mapRows * tileHeight + 12, { fill: soft, class: 'soft' })
+  return { height: mapRows * tileHeight + 18, body: body.join('') + axis }
 }

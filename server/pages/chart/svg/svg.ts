@@ -39,22 +39,22 @@ export function chartSvg(drawn: Drawing, caption: Caption | null, width: number)
   const drawing = { ...drawn, width }
   const titleLines = caption === null ? [] : wrapped(caption.title, Math.floor(width / titleCharacter))
   const legend = legendOf(drawing)
-  const top = (caption === null ? 0 : lineHeight * (1 + titleLines.length)) + legend.height
+  const plotTop = (caption === null ? 0 : lineHeight * (1 + titleLines.length)) + legend.height
   const body = shapes[drawing.shape](drawing)
-  const facts =
+  const factLines =
     caption === null
       ? []
       : [drawing.note, ...caption.facts]
           .filter((fact) => fact !== '')
           .flatMap((fact) => wrapped(fact, Math.floor(width / characterWidth)))
-  const height = top + body.height + (facts.length === 0 ? 0 : lineHeight * (facts.length + 1))
+  const height = plotTop + body.height + (factLines.length === 0 ? 0 : lineHeight * (factLines.length + 1))
   const hasLinks = drawing.groups.some(({ marks }) => marks.some((mark) => mark?.address !== null))
   const texts = [
     ...titleLines.map((line, index) =>
       textAt(line, 0, lineHeight * (index + 1), { 'font-size': '15', 'font-weight': 'bold' }),
     ),
-    ...facts.map((line, index) =>
-      textAt(line, 0, top + body.height + lineHeight * (index + 1), { fill: soft, class: 'soft' }),
+    ...factLines.map((line, index) =>
+      textAt(line, 0, plotTop + body.height + lineHeight * (index + 1), { fill: soft, class: 'soft' }),
     ),
   ]
   return element(
@@ -73,8 +73,8 @@ export function chartSvg(drawn: Drawing, caption: Caption | null, width: number)
             }),
           ]),
       ...texts,
-      moved(0, top - legend.height, legend.body),
-      moved(0, top, body.body),
+      moved(0, plotTop - legend.height, legend.body),
+      moved(0, plotTop, body.body),
     ].join(''),
     {
       xmlns: 'http://www.w3.org/2000/svg',

@@ -72,7 +72,7 @@ function axes(
 ): string {
   const { groups, short, width } = drawing
   const { plotWidth, plotHeight } = plotOf(drawing)
-  const horizontal = ticksOf(min, max).map(
+  const gridLines = ticksOf(min, max).map(
     (tick) =>
       element('path', '', {
         d: `M${plotLeft} ${round(y(tick))}h${round(plotWidth)}`,
@@ -83,17 +83,17 @@ function axes(
   )
   const labelWidth =
     characterWidth * groups.reduce((longest, { name }) => Math.max(longest, shortName(name).length), 0)
-  const labels = Math.max(1, Math.min(8, Math.floor(plotWidth / (labelWidth + 14))))
-  const step = Math.ceil(groups.length / labels)
-  let end = -Infinity
-  const vertical = groups.flatMap(({ name }, index) => {
+  const labelsMax = Math.max(1, Math.min(8, Math.floor(plotWidth / (labelWidth + 14))))
+  const step = Math.ceil(groups.length / labelsMax)
+  let previousEnd = -Infinity
+  const periodLabels = groups.flatMap(({ name }, index) => {
     // Periods without rows take space too, so that some names would overlap.
-    if (index % step > 0 || x(index) - labelWidth / 2 < end + characterWidth) return []
-    end = x(index) + labelWidth / 2
+    if (index % step > 0 || x(index) - labelWidth / 2 < previousEnd + characterWidth) return []
+    previousEnd = x(index) + labelWidth / 2
     const attributes = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
     return [textAt(shortName(name), Math.min(x(index), width - labelWidth / 2), plotHeight + 24, attributes)]
   })
-  return [...horizontal, ...vertical].join('')
+  return [...gridLines, ...periodLabels].join('')
 }
 
 const gapFactor = 5
@@ -114,7 +114,7 @@ export function lines(drawing: Sized): Drawn {
   const isGap = gapsOf(groups)
   const paths = series.map((_, place) => {
     let isOpen = false
-    const steps = groups.flatMap(({ marks }, index) => {
+    const commands = groups.flatMap(({ marks }, index) => {
       const mark = marks[place]
       const command = isOpen && !isGap(index) ? 'L' : 'M'
       isOpen = mark !== null && mark !== undefined
@@ -132,12 +132,12 @@ export function lines(drawing: Sized): Drawn {
         class: `l${place}`,
         ...attributes,
       })
-    if (steps.length === 1) return line(`${steps.join('')}h0.1`, { 'stroke-width': '6' })
-    if (!drawing.isPartial) return line(steps.join(''), { 'stroke-width': '2' })
+    if (commands.length === 1) return line(`${commands.join('')}h0.1`, { 'stroke-width': '6' })
+    if (!drawing.isPartial) return line(commands.join(''), { 'stroke-width': '2' })
     // The last period is incomplete, so the segment that leads to it is dashed.
-    const lastSegment = steps.slice(-2).join('').replace(/^L/, 'M')
+    const lastSegment = commands.slice(-2).join('').replace(/^L/, 'M')
     return (
-      line(steps.slice(0, -1).join(''), { 'stroke-width': '2' }) +
+      line(commands.slice(0, -1).join(''), { 'stroke-width': '2' }) +
       line(lastSegment, { 'stroke-width': '2', 'stroke-dasharray': '2 5' })
     )
   })
@@ -171,18 +171,18 @@ function hoverAreas(drawing: Sized, x: (index: number) => number): string {
   const { plotWidth, plotHeight } = plotOf(drawing)
   const { groups, series } = drawing
   const step = Math.ceil((groups.length * reachMin) / plotWidth)
-  const pointed = groups.flatMap((group, index) =>
+  const targets = groups.flatMap((group, index) =>
     (groups.length - 1 - index) % step === 0 ? [{ group, at: x(index) }] : [],
   )
-  const areas = pointed.map(({ group, at }, index) => {
+  const areas = targets.map(({ group, at }, index) => {
     const values = group.marks.flatMap((mark, place) =>
       mark === null ? [] : series.length === 1 ? mark.text : `${series[place] ?? ''}: ${mark.text}`,
     )
-    const [before, after] = [pointed[index - 1]?.at ?? at, pointed[index + 1]?.at ?? at]
+    const [previousAt, nextAt] = [targets[index - 1]?.at ?? at, targets[index + 1]?.at ?? at]
     const area = {
-      x: round((before + at) / 2),
+      x: round((previousAt + at) / 2),
       y: '0',
-      width: round((after - before) / 2 + 1),
+      width: round((nextAt - previousAt) / 2 + 1),
       height: String(plotHeight),
       class: 'reach',
       fill: 'none',
@@ -198,17 +198,18 @@ export function columns(drawing: Sized): Drawn {
   const { plotWidth, plotHeight } = plotOf(drawing)
   const [min, max] = axisBounds(drawing, true)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
-  const gaps = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
-  const gap = gaps.reduce((least, width) => Math.min(least, width), Infinity)
+  const distances = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
+  const distanceMin = distances.reduce((least, width) => Math.min(least, width), Infinity)
   const span = (groups.at(-1)?.at ?? 0) - (groups[0]?.at ?? 0)
-  const step = groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * gap) / (span + gap))
-  const x = groupPositions(drawing, step / 2)
+  const slotWidth =
+    groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * distanceMin) / (span + distanceMin))
+  const x = groupPositions(drawing, slotWidth / 2)
   const body = groups.map((group, index) =>
     stack(drawing, group, (from, to, series) =>
       rect(
-        x(index) - step * 0.4,
+        x(index) - slotWidth * 0.4,
         y(Math.max(from, to)),
-        step * 0.8,
+        slotWidth * 0.8,
         y(Math.min(from, to)) - y(Math.max(from, to)),
         series,
       ),

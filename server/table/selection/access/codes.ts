@@ -43,7 +43,7 @@ export interface CodedLimits {
 
 const sortedMax = 500_000
 const scannedRowsMax = 32_000_000
-const countsAlways = 1_000_000
+const uncheckedCountsMax = 1_000_000
 /** Measured, relative to a value that DuckDB reads. */
 const codeWeight = 1 / 4
 
@@ -100,7 +100,8 @@ export class CodeScan implements AccessPath<CodesStep> {
     if (!sequence.isInOrder) return this.#sorted(search, sequence, clauses)
     const ranks = (): Promise<Selection> | Selection => {
       if (first === undefined) return firstPositions(rows)
-      if (first.length === 1 && second === undefined) return this.#counted(search, sequence, first[0])
+      if (first.length === 1 && second === undefined)
+        return this.#countedSelection(search, sequence, first[0])
       return this.#rowSet(search, sequence, clauses)
     }
     return inTable(search.snapshot, sequence, await ranks())
@@ -142,7 +143,7 @@ export class CodeScan implements AccessPath<CodesStep> {
   }
 
   /** Ranks of rows of a single choice, located by counts. */
-  #counted(search: Search, { order, codes }: Sequence, choice: Choice): Selection {
+  #countedSelection(search: Search, { order, codes }: Sequence, choice: Choice): Selection {
     const { snapshot } = search
     const kind = { name: 'section starts', order: order?.keys ?? null } as const
     return {
@@ -150,9 +151,14 @@ export class CodeScan implements AccessPath<CodesStep> {
       slice: (first, limit, requester) =>
         this.#reading(snapshot, codes, async (table) => {
           const starts = await this.#cache.numbers({ ...search, requester }, kind, async (signal) => {
-            const counts = table.countsOf(choice.field)
-            if (counts > countsAlways)
-              await checkScanBudget(counts * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
+            const countsToRead = table.countsOf(choice.field)
+            if (countsToRead > uncheckedCountsMax)
+              await checkScanBudget(
+                countsToRead * codeWeight,
+                this.#limits.scanValuesMax,
+                snapshot,
+                requester,
+              )
             return sectionStarts(table, choice, new EventLoopYielder(signal))
           })
           const slice = { first, rows: Math.max(0, Math.min(limit, choice.rows - first)) }

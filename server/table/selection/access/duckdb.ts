@@ -200,28 +200,29 @@ export class DuckDbScan implements AccessPath<ScanStep> {
       positions.subarray(from, from + slice.rows)
     const allPositions = this.#cache.cachedNumbers(search, allRows)
     if (allPositions !== undefined) return cut(allPositions, slice.first)
-    const everything = scanOf(snapshot, await leadingSpan(search))
+    const wholeScan = scanOf(snapshot, await leadingSpan(search))
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
-    const scan = isFew ? restrictTo(everything, rowSet.slice(0, count)) : everything
+    const scan = isFew ? restrictTo(wholeScan, rowSet.slice(0, count)) : wholeScan
     // `rowSet` has only rows with these words, so DuckDB need not test words.
     const remainingFilter = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, remainingFilter, order)
-    const isAsFound = rowSet === null || (filter.words.length === 0 && !isFew)
+    const isAlreadyFiltered = rowSet === null || (filter.words.length === 0 && !isFew)
     // When `rowSet` filters the result, all rows that are read must be sorted first.
-    const readMax = isAsFound || isFew ? count : rowsOf(scan)
+    const readMax = isAlreadyFiltered || isFew ? count : rowsOf(scan)
     const readPositions = (kind: { first: number; limit: number | null }): Promise<Uint32Array> =>
       this.#numbers(search, { ...allRows, ...kind }, async (signal) => {
         await this.#checkBudget(cost, search)
         const plan = planOrdered(snapshot, scan, remainingFilter, kind)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal())
-        return isAsFound ? numbers : numbers.filter((position) => rowSet.has(position))
+        return isAlreadyFiltered ? numbers : numbers.filter((position) => rowSet.has(position))
       })
     const end = slice.first + slice.rows
-    if (isAsFound && end <= prefixRows)
+    if (isAlreadyFiltered && end <= prefixRows)
       return cut(await readPositions({ first: 0, limit: prefixRows }), slice.first)
     if (isFew || readMax * 4 <= this.#limits.selectionBytesMax)
       return cut(await readPositions(allRows), slice.first)
-    if (isAsFound && end <= uncachedDepthMax) return readPositions({ first: slice.first, limit: slice.rows })
+    if (isAlreadyFiltered && end <= uncachedDepthMax)
+      return readPositions({ first: slice.first, limit: slice.rows })
     throw new TooCostly(
       `In this order, rows past the first ${uncachedDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
         'add a condition, or use the order of the table.',

@@ -60,9 +60,9 @@ export const orderBisection = {
 export async function leadingSpan({ snapshot, filter: { conditions }, requester }: Search): Promise<Span> {
   let span: Span = { from: 0, to: snapshot.manifest.rows }
   for (const condition of conditions) {
-    const sorted = sortedFor(snapshot, condition)
-    const isLeading = sorted?.order === null
-    const spans = isLeading ? await spansOf(snapshot, sorted, condition, requester) : null
+    const sortedField = sortedFor(snapshot, condition)
+    const isLeading = sortedField?.order === null
+    const spans = isLeading ? await spansOf(snapshot, sortedField, condition, requester) : null
     if (spans === null) continue
     const filledSpans = spans.filter(({ from, to }) => from < to)
     if (filledSpans.length === 0) return { from: 0, to: 0 }
@@ -198,12 +198,12 @@ class Incomparable extends Error {}
 async function withValueReader<T>(
   snapshot: Snapshot,
   { field, order }: Sorted,
-  work: (valueAt: (place: number) => string | null) => Promise<T>,
+  work: (valueAt: (rank: number) => string | null) => Promise<T>,
 ): Promise<T | null> {
   const { row_stores: stores = [] } = snapshot.manifest
   const fields = inAlphabet(snapshot.table.fields)
   const index = fields.findIndex(({ name }) => name === field.name)
-  const values = new RowValues(fields)
+  const rowValues = new RowValues(fields)
   const { isText, csvOfJson } = typeRow(field.type)
   const files = [...stores.map(({ file }) => file), ...(order === null ? [] : [order.positions.file])]
   const release = await snapshot.pin(files)
@@ -214,8 +214,8 @@ async function withValueReader<T>(
       const position = table === null ? rank : (table.positions(Uint32Array.of(rank))[0] ?? 0)
       const row = stored.row(position)
       if (row === null) throw new Incomparable()
-      values.find(row.bytes, row.start, index + 1)
-      const json = row.bytes.toString('utf8', values.starts[index], values.ends[index])
+      rowValues.find(row.bytes, row.start, index + 1)
+      const json = row.bytes.toString('utf8', rowValues.starts[index], rowValues.ends[index])
       const value = JSON.parse(json) as string | number | null
       if (value === null) return null
       if (isText) return String(value)

@@ -37,7 +37,7 @@ export function clickHouseDialect(
     part: (text) => parameters.add(foldedPart(text), 'String'),
     isNull: (column) => `isNull(${column})`,
     differs: (column, value) => `(isNull(${column}) or ${column} != ${value})`,
-    isTrimmed: (text, operand) =>
+    equalsTrimmed: (text, operand) =>
       `ifNull(trim(BOTH '${blanks}' FROM ${text}) = trim(BOTH '${blanks}' FROM ${operand}), 0)`,
     contains: (text, operand) => `ifNull(position(${text}, ${operand}) > 0, 0)`,
     startsWith: (text, operand) => `ifNull(startsWith(${text}, ${operand}), 0)`,

@@ -81,11 +81,11 @@ type Chosen = Uint8Array
 export function selectedCodes(dictionary: Dictionary, condition: Condition, part: string): Chosen {
   const { field, operator, values } = condition
   if (field.part !== undefined) return codesOfParts(dictionary, condition)
-  const nulls = dictionary.values.length
-  const chosen = new Uint8Array(nulls + 1)
+  const nullCode = dictionary.values.length
+  const chosen = new Uint8Array(nullCode + 1)
   const [first = '', last = first] = [values[0], values.at(-1)]
-  const from = (): number => placeOf(dictionary, first, false)
-  const to = (): number => placeOf(dictionary, last, true)
+  const startOfFirst = (): number => placeOf(dictionary, first, false)
+  const endOfLast = (): number => placeOf(dictionary, last, true)
   const marked = (codes: Uint8Array, mark: number): Uint8Array => {
     for (const value of equalValues(field, values))
       codes.fill(mark, placeOf(dictionary, value, false), placeOf(dictionary, value, true))
@@ -97,22 +97,24 @@ export function selectedCodes(dictionary: Dictionary, condition: Condition, part
     case 'within':
       return chosenValues(dictionary, isWithin(values.map(Number)))
     case 'isnull':
-      return values[0] === 'true' ? chosen.fill(1, nulls) : chosen.fill(1, 0, nulls)
+      return values[0] === 'true' ? chosen.fill(1, nullCode) : chosen.fill(1, 0, nullCode)
     case 'range':
-      return chosen.fill(1, from(), to())
+      return chosen.fill(1, startOfFirst(), endOfLast())
     case 'eq':
     case 'in':
       return marked(chosen, 1)
     case 'ne':
-      return values.length === 2 ? chosen.fill(1).fill(0, from(), to()) : marked(chosen.fill(1), 0)
+      return values.length === 2
+        ? chosen.fill(1).fill(0, startOfFirst(), endOfLast())
+        : marked(chosen.fill(1), 0)
     case 'gt':
-      return chosen.fill(1, to(), nulls)
+      return chosen.fill(1, endOfLast(), nullCode)
     case 'gte':
-      return chosen.fill(1, from(), nulls)
+      return chosen.fill(1, startOfFirst(), nullCode)
     case 'lt':
-      return chosen.fill(1, 0, from())
+      return chosen.fill(1, 0, startOfFirst())
     case 'lte':
-      return chosen.fill(1, 0, to())
+      return chosen.fill(1, 0, endOfLast())
     case 'iexact': {
       const trimmedPart = trimBlanks(part)
       return codesMatching(dictionary, (text) => trimBlanks(text) === trimmedPart)

@@ -43,35 +43,35 @@ export async function sliceOf(
   yielder: EventLoopYielder,
 ): Promise<Uint32Array> {
   const { field, chosen, codes: codesChosen } = choice
-  const counts = new Uint32Array(slice.rows)
-  if (slice.rows === 0) return counts
+  const ranks = new Uint32Array(slice.rows)
+  if (slice.rows === 0) return ranks
   let section = starts.findLastIndex((start) => start <= slice.first)
   let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
   for (; section < sectionCount(table.rows) && filled < slice.rows; section += 1) {
     await yielder.next()
-    const countsBefore = countsIn(table, field, section, codesChosen)
+    const countsInGroups = countsIn(table, field, section, codesChosen)
     const groups = groupsOf(table, section)
     for (let group = 0; group < groups && filled < slice.rows; group += 1) {
-      const inGroup = countsBefore.length === groups ? countsBefore[group] : undefined
-      if (inGroup !== undefined && inGroup <= skip) {
-        skip -= inGroup
+      const selectedInGroup = countsInGroups.length === groups ? countsInGroups[group] : undefined
+      if (selectedInGroup !== undefined && selectedInGroup <= skip) {
+        skip -= selectedInGroup
         continue
       }
       await yielder.next()
-      const number = section * sectionGroups + group
-      const codes = table.group(field, number)
+      const groupNumber = section * sectionGroups + group
+      const codes = table.group(field, groupNumber)
       for (let row = 0; row < codes.length && filled < slice.rows; row += 1) {
         if (chosen[codes[row] ?? 0] !== 1) continue
         if (skip > 0) skip -= 1
         else {
-          counts[filled] = number * groupRows + row
+          ranks[filled] = groupNumber * groupRows + row
           filled += 1
         }
       }
     }
   }
   if (filled < slice.rows) throw new RangeError(`only ${filled} of ${slice.rows} rows were found`)
-  return counts
+  return ranks
 }
 
 function groupsOf({ rows }: CodedTable, section: number): number {
@@ -110,15 +110,17 @@ export function matchingRows(
   clauses: readonly Clause[],
   group: number,
 ): Uint8Array | null {
-  let right: Uint8Array | null = null
+  let matches: Uint8Array | null = null
   for (const clause of clauses) {
-    const now = rightIn(table, clause, group)
-    if (right === null) right = now
-    else for (let row = 0; row < now.length; row += 1) right[row] = (right[row] ?? 0) & (now[row] ?? 0)
+    const clauseMatches = matchesOfClause(table, clause, group)
+    if (matches === null) matches = clauseMatches
+    else
+      for (let row = 0; row < clauseMatches.length; row += 1)
+        matches[row] = (matches[row] ?? 0) & (clauseMatches[row] ?? 0)
     // No row is left: other clauses cannot add any.
-    if (!right.includes(1)) return null
+    if (!matches.includes(1)) return null
   }
-  return right
+  return matches
 }
 
 function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number): PartRows | null {
@@ -134,7 +136,7 @@ function scanGroup(table: CodedTable, clauses: readonly Clause[], group: number)
   return { firstRow: group * groupRows, count, rows: bits }
 }
 
-function rightIn(table: CodedTable, clause: Clause, group: number): Uint8Array {
+function matchesOfClause(table: CodedTable, clause: Clause, group: number): Uint8Array {
   const right = new Uint8Array(table.group(clause[0].field, group).length)
   for (const { field, chosen } of clause) {
     const codes = table.group(field, group)

@@ -24,7 +24,7 @@ export function duckDbDialect(
     part: (part) => foldedSql(`${parameters.add(part)}::varchar`),
     isNull: (text) => `${text} is null`,
     differs: (text, value) => `${text} is distinct from ${value}`,
-    isTrimmed: (text, operand) => `trim(${text}, '${blanks}') = trim(${operand}, '${blanks}')`,
+    equalsTrimmed: (text, operand) => `trim(${text}, '${blanks}') = trim(${operand}, '${blanks}')`,
     contains: (text, part) => `contains(${text}, ${part})`,
     startsWith: (text, part) => `starts_with(${text}, ${part})`,
     // `contains` first, since it takes a tenth of the time.

@@ -47,7 +47,7 @@ export type ScanFilter = Pick<RowFilter, 'conditions' | 'words'>
 
 /** Matching rows of each part as bits, in one pass over the columns. */
 export function planBits(snapshot: Snapshot, scan: Scan, filter: ScanFilter): Plan {
-  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reads } = filterSql(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer, bitstring_agg(file_row_number, 0, ${bitsOf(scan) - 1})::blob
       from ${from} where ${where} group by file_index order by file_index`,
@@ -86,7 +86,7 @@ export function planWords(
 
 /** Number of matching rows in each part. */
 export function planCounts(snapshot: Snapshot, scan: Scan, filter: RowFilter): Plan {
-  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reads } = filterSql(snapshot, scan, filter)
   return {
     sql: `select file_index::integer, count(*)::integer from ${from} where ${where} group by file_index order by file_index`,
     parameters,
@@ -100,7 +100,7 @@ export function planOrdered(
   filter: RowFilter,
   { first, limit }: { readonly first: number; readonly limit: number | null },
 ): Plan {
-  const { from, where, parameters, reads } = filtered(snapshot, scan, filter)
+  const { from, where, parameters, reads } = filterSql(snapshot, scan, filter)
   const starts = scan.parts.map(({ firstRow }) => firstRow).join(', ')
   const window = limit === null ? '' : ` limit ${limit} offset ${first}`
   return {
@@ -117,7 +117,7 @@ export function planOver(
   filter: ScanFilter,
   sql: (rows: { readonly from: string; readonly where: string }) => string,
 ): Plan {
-  const { parameters, reads, ...rows } = filtered(snapshot, scan, filter)
+  const { parameters, reads, ...rows } = filterSql(snapshot, scan, filter)
   return { sql: sql(rows), parameters, reads }
 }
 
@@ -126,7 +126,7 @@ function bitsOf({ parts }: Pick<Scan, 'parts'>): number {
   return 8 * Math.ceil(Math.max(...parts.map(({ rows }) => rows)) / 8)
 }
 
-function filtered(
+function filterSql(
   snapshot: Snapshot,
   { parts, span, rows }: Scan,
   { conditions, words }: ScanFilter,
@@ -139,13 +139,16 @@ function filtered(
     ...words.map((word) => wordSql(searched.map(dialect.folded), word, dialect)),
   ]
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
-  const names = [...conditions.map(({ field }) => baseOf(field)), ...(words.length > 0 ? searched : [])]
+  const testedFields = [
+    ...conditions.map(({ field }) => baseOf(field)),
+    ...(words.length > 0 ? searched : []),
+  ]
   const terms = termsIn(duckDbDialect(parameters))
-  if (changes !== undefined && names.some(({ name }) => fieldsWithOld(changes).includes(name))) {
+  if (changes !== undefined && testedFields.some(({ name }) => fieldsWithOld(changes).includes(name))) {
     const isChanged = `${quotedName(changeColumns(changes.fields).kindColumn)} = 'changed'`
-    const ofEarlier = termsIn(duckDbDialect(parameters, (name) => earlierSql(name, changes)))
-    const later = terms.splice(0)
-    terms.push(`(${later.join(' and ')} or ${[isChanged, ...ofEarlier].join(' and ')})`)
+    const earlierTerms = termsIn(duckDbDialect(parameters, (name) => earlierSql(name, changes)))
+    const laterTerms = terms.splice(0)
+    terms.push(`(${laterTerms.join(' and ')} or ${[isChanged, ...earlierTerms].join(' and ')})`)
   }
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, second] = parts
@@ -176,15 +179,15 @@ export function costOf(
   { conditions, words }: ScanFilter,
   ordering: RowFilter['ordering'] = [],
 ): number {
-  const compared = conditions.reduce(
+  const comparisonCost = conditions.reduce(
     (sum, { operator }) => sum + (operatorRow(operator).operandKind === 'part' ? foldedWeight : 1),
     0,
   )
-  const sorted = ordering.reduce(
+  const sortCost = ordering.reduce(
     (sum, { field }) => sum + (isText(table, field) ? sortedTextWeight : sortedWeight),
     0,
   )
-  return (compared + words.length * table.search.length * foldedWeight + sorted) * rowsOf(scan)
+  return (comparisonCost + words.length * table.search.length * foldedWeight + sortCost) * rowsOf(scan)
 }
 
 function isText({ fields }: Table, name: string): boolean {
