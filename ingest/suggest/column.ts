@@ -6,6 +6,7 @@ import { oddityOf } from './oddities.ts'
 import { isPadded, textField, trimmedField } from './text-field.ts'
 import { booleanWords, doubtfulYes, likelyNulls, markedNulls, sureNulls, yesNoName } from './words.ts'
 
+/** Suggests the type and other keys of a field from the distinct texts of its column. */
 export function suggestField(column: SeenColumn): SuggestedField {
   const distinctTexts = [...column.texts.keys()]
   const nullTexts = distinctTexts.filter((text) => sureNulls.has(text))
@@ -23,23 +24,28 @@ export function suggestField(column: SeenColumn): SuggestedField {
   const doubtfulNulls = nullTexts.filter((text) => !markedNulls.has(text))
   const isTrimmed = isPadded(column, valueTexts)
   const trimmedTexts = isTrimmed ? [...new Set(valueTexts.map((text) => text.trim()))] : valueTexts
-  const texts = isTrimmed
-    ? new Map([...column.texts].map(([text, count]) => [text.trim(), count]))
-    : column.texts
+  const texts = isTrimmed ? trimmedCounts(column.texts) : column.texts
   const untrimmedField = fieldOfType ?? textField({ ...column, texts }, trimmedTexts, nulls, doubtfulNulls)
   const text = isTrimmed ? trimmedField(untrimmedField, valueTexts) : untrimmedField
   const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
   return markedNullTexts.length === 0 ? withNulls : { ...withNulls, ...nullsNotice(text, markedNullTexts) }
 }
 
+function trimmedCounts(texts: SeenColumn['texts']): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const [text, count] of texts) counts.set(text.trim(), (counts.get(text.trim()) ?? 0) + count)
+  return counts
+}
+
 /** Tries all types but text; null if none fits. */
 function nonTextField(
   column: SeenColumn,
-  filled: readonly string[],
+  valueTexts: readonly string[],
   nullTexts: readonly string[],
 ): SuggestedField | null {
-  const trimmed = filled.map((text) => text.trim()).filter((text) => text !== '')
-  const hasBlanks = trimmed.length < filled.length || trimmed.some((text, index) => text !== filled[index])
+  const trimmed = valueTexts.map((text) => text.trim()).filter((text) => text !== '')
+  const hasBlanks =
+    trimmed.length < valueTexts.length || trimmed.some((text, index) => text !== valueTexts[index])
   const likelyNullTexts = [...new Set(trimmed.filter((text) => likelyNulls.has(text)))]
   const values = [...new Set(trimmed.filter((text) => !likelyNulls.has(text)))]
   if (values.length === 0) return null

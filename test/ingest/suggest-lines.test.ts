@@ -526,6 +526,13 @@ test('the odd values of a column are named with their lines', async () => {
   expect(output).toContain('correct the others in the file, and declare type: date, format: "dd/mm/yyyy"\n')
 })
 
+test('a text that may mean null is counted with and without blanks around it', async () => {
+  const { output } = await entryOf(
+    linesOf('a|b', ...[' x', 'N/A', ' y', 'N/A', ' N/A', ' z'].map((text, n) => `${n}|${text}`)),
+  )
+  expect(output).toContain('say whether "N/A" (3 times) are texts or mean null')
+})
+
 test('a decimal comma does not separate values, even if a footer has another count of semicolons', async () => {
   const rows = Array.from({ length: 12 }, (_, n) => `BA;Alto ${n};${n};7${n},5`)
   const { output, entry } = await entryOf(linesOf('UF;City;N;Value', ...rows, 'Source: IBGE, 2023; updated'))
