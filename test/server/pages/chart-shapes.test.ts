@@ -142,6 +142,25 @@ test('two periods are drawn as bars, and their sums and averages are rounded in 
   expect(await textsOf('money__avg')).toEqual(expect.arrayContaining(['1.23B', '5.34']))
 })
 
+test('only a line that reaches the incomplete last period ends in dashes', async () => {
+  const fields = ['day:date', 'place:string', 'n:integer'].map(fieldOf)
+  const table = { name: 't', order: ['day'], measures: ['n'], filters: ['place'], fields }
+  const rows = ['2024-01-31,a', '2024-01-31,b', '2024-02-29,a', '2024-02-29,b', '2024-03-05,a']
+  const shop = await workshop(catalogAround([table]), {
+    'd/t.csv': `day,place,n\n${rows.map((row, n) => `${row},${n}\n`).join('')}`,
+  })
+  await shop.ingest()
+  const svg = await svgOf(await serve(shop), 'measure=n__sum&group=day__month,place&place__in=a,b')
+  const linesOf = (place: number): string[] =>
+    [...svg.matchAll(/<path [^>]*>/g)]
+      .map(([path]) => path)
+      .filter((path) => path.includes(`class="l${place}"`))
+  expect([0, 1].map((place) => linesOf(place).map((path) => path.includes('dasharray')))).toEqual([
+    [false, true],
+    [false],
+  ])
+})
+
 test('a line breaks at a gap in the data, and a single time is drawn without a line', async () => {
   const table = {
     name: 't',

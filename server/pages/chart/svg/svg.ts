@@ -34,7 +34,7 @@ export function chartFrameHeight(drawing: Drawing): number {
   return Math.ceil(height * narrowScaleMax) + 170
 }
 
-/** Part of a page, or with a caption a file of its own, on white. */
+/** Draws a chart: without a caption as part of a page, with one as a separate file on white. */
 export function chartSvg(drawn: Drawing, caption: Caption | null, width: number): string {
   const drawing = { ...drawn, width }
   const titleLines = caption === null ? [] : wrapped(caption.title, Math.floor(width / titleCharacter))
@@ -48,7 +48,9 @@ export function chartSvg(drawn: Drawing, caption: Caption | null, width: number)
           .filter((fact) => fact !== '')
           .flatMap((fact) => wrapped(fact, Math.floor(width / characterWidth)))
   const height = plotTop + body.height + (factLines.length === 0 ? 0 : lineHeight * (factLines.length + 1))
-  const hasLinks = drawing.groups.some(({ marks }) => marks.some((mark) => mark?.address !== null))
+  const hasLinks = drawing.groups.some(({ marks }) =>
+    marks.some((mark) => mark != null && mark.address !== null),
+  )
   const texts = [
     ...titleLines.map((line, index) =>
       textAt(line, 0, lineHeight * (index + 1), { 'font-size': '15', 'font-weight': 'bold' }),

@@ -87,7 +87,6 @@ function axes(
   const step = Math.ceil(groups.length / labelsMax)
   let previousEnd = -Infinity
   const periodLabels = groups.flatMap(({ name }, index) => {
-    // Periods without rows take space too, so that some names would overlap.
     if (index % step > 0 || x(index) - labelWidth / 2 < previousEnd + characterWidth) return []
     previousEnd = x(index) + labelWidth / 2
     const attributes = { 'text-anchor': 'middle', fill: soft, class: 'soft' }
@@ -133,7 +132,8 @@ export function lines(drawing: Sized): Drawn {
         ...attributes,
       })
     if (commands.length === 1) return line(`${commands.join('')}h0.1`, { 'stroke-width': '6' })
-    if (!drawing.isPartial) return line(commands.join(''), { 'stroke-width': '2' })
+    const hasLastPeriod = groups.at(-1)?.marks[place] != null
+    if (!drawing.isPartial || !hasLastPeriod) return line(commands.join(''), { 'stroke-width': '2' })
     // The last period is incomplete, so the segment that leads to it is dashed.
     const lastSegment = commands.slice(-2).join('').replace(/^L/, 'M')
     return (
