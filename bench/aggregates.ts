@@ -68,6 +68,7 @@ const widths = [
 const memoryMb = 512
 const furtherMb = 50
 
+/** Measures the peak memory of clients that request the widest groups which the service accepts. */
 async function memoryOf({ environment }: Bench): Promise<Line> {
   const service = await startService({ ...environment, MEMORY: `${memoryMb}MB` })
   try {

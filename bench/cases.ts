@@ -48,6 +48,10 @@ export const noCaches = { CACHE_MB: '0' }
 /** Minimum of several runs: other work of the machine only adds to CPU time. */
 export const leastOf = (values: readonly number[]): number => Math.min(...values)
 
+/**
+ * Builds a result line; its bar applies to `ours`, or to the ratio if there is a reference.
+ * @param runs measurements of the service, then of the reference
+ */
 export function line(
   title: string,
   unit: string,
@@ -226,7 +230,7 @@ export async function pageDepths(bench: Bench): Promise<Line[]> {
   ]
 }
 
-/** An HTML page against the JSON of the same rows, both live, with no cache at all. */
+/** Compares the CPU time of HTML pages with that of the JSON of as many rows, without caches. */
 export async function htmlPages(bench: Bench): Promise<Line[]> {
   const service = await startService({ ...bench.environment, ...noCaches })
   const [htmlMs, jsonMs]: [number[], number[]] = [[], []]
@@ -252,7 +256,9 @@ export async function htmlPages(bench: Bench): Promise<Line[]> {
   ]
 }
 
-/** Cached pages against bare servers that send the same bytes. */
+/**
+ * Compares the rates of cached pages and 304 responses with those of bare servers that send the same bytes.
+ */
 export async function cachedPages(bench: Bench): Promise<Line[]> {
   const pages = 500
   const pageInTurn = (n: number): string => pageOf('large', 1 + (n % pages))

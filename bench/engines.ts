@@ -18,8 +18,8 @@ const roundsEach = 3
 const port = 18_190
 
 /**
- * Filters, searches and orders of a hundred million rows without indexes, in ClickHouse and in DuckDB, by the
- * clock. `ACERVO_CLICKHOUSE` names the folder of chdb; without it, this is skipped.
+ * Compares filters, searches and orders without indexes in ClickHouse and DuckDB. Needs `ACERVO_CLICKHOUSE`,
+ * the folder of chdb.
  */
 export async function engines(bench: Bench, scale: number): Promise<Line[]> {
   if (!hasClickHouse) return []
@@ -45,6 +45,7 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
   try {
     await load(environment, url)
     const clickHouse = await startTracked({ ...environment, CLICKHOUSE_URL: url })
+    // Without CLICKHOUSE_URL, DuckDB answers.
     const duckdb = await startTracked(environment)
     const lines: Line[] = []
     for (const [title, targetOf] of Object.entries(cases)) {

@@ -40,7 +40,6 @@ export async function atItsLimits(bench: Bench, seconds: number): Promise<Line[]
   })
   const alone = await measureHonestReaders(service, bench, seconds)
   const abuseEnd = new AbortController()
-  await service.usage()
   const abuse = sendWorstRequests(service, abuseEnd.signal)
   const besideAbuser = await measureHonestReaders(service, bench, seconds)
   abuseEnd.abort()

@@ -40,6 +40,7 @@ const large = { dataset: 'bench', name: 'large' } as const
 
 type Store = ReturnType<typeof openStore>
 
+/** Publishes a table whose parts are hard links to those of `large`, repeated until it has enough rows. */
 async function linkTable(
   sourceStore: Store,
   sourceManifest: Manifest,

@@ -185,6 +185,7 @@ const listSql = (texts: readonly string[]): string => `[${texts.map(quotedText).
 /** SQL: a random number of a person from 0 below 1, by seed. */
 const randomOfPerson = (seed: number): string => `(hash(person, ${seed}) >> 11)::double / ${2 ** 53}`
 
+/** Returns SQL for the rows of a month: the same people every month, with other pay. */
 function rowsSql(month: number, people: number, version: number): string {
   const randomOfMonth = (seed: number): string =>
     `(hash(person, ${seed}, ${month}, ${version}) >> 11)::double / ${2 ** 53}`

@@ -44,7 +44,7 @@ export async function repeatedRows(id: keyof typeof renewed, count: number): Pro
 
 const renewed = { 'covid19/caso_full': renewedCase, 'socios-brasil/socios': renewedPartner }
 
-/** Samples have a row a week: copies first fill the days between, then later days, then other places. */
+/** Varies a sample row: copies get other days, then other places. */
 function renewedCase({ row, copy, copies }: Repetition): SourceRow {
   const [weekDays, sampleDays] = [7, 112]
   const shiftsPerPlace = weekDays * Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
@@ -78,7 +78,7 @@ function renewedCase({ row, copy, copies }: Repetition): SourceRow {
   }
 }
 
-/** Copies get other numbers, and names of words of several rows. */
+/** Varies a sample row: copies get other numbers, and names mixed from several rows. */
 function renewedPartner({ row, at: index, copy, rows }: Repetition): SourceRow {
   const mixedName = (name: string): string => {
     const otherValue = rows[(index + 31 * copy) % rows.length]?.[name] ?? ''

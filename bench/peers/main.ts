@@ -189,6 +189,7 @@ async function cpuMsPerRequest(peer: Peer, requestOf: Ask, rows: number): Promis
     let number = firstNumber
     for (; number < firstNumber + requestsMax && performance.now() < endsAt; number += 1) {
       const request = requestOf(peer.asks, number)
+      // The peer cannot answer this case.
       if (request === undefined) return 0
       const rowCount = peer.rowsIn(await responseOf(request))
       if (rows > 0 && rowCount !== rows)

@@ -42,7 +42,7 @@ function pathOf(document: Document, slug: string): (string | number)[] | null {
   return isMap(contents) ? ['datasets', index] : [index]
 }
 
-/** Adds an item to a list, in the form in which the list is written. */
+/** Returns the text with another item in a list, in brackets or lines as the list is written. */
 function withItem(
   text: string,
   document: Document,

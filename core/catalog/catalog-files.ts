@@ -107,7 +107,7 @@ export async function followVersions(
   let previousVersion = handledVersion
   while (await pause()) {
     const now = await versionNow()
-    // A file could not be read, perhaps for a moment only: check again later.
+    // A file could not be read, perhaps for a moment only.
     if (now === null) continue
     handledVersion ??= now
     if (now !== handledVersion && now === previousVersion) {

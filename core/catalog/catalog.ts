@@ -216,10 +216,7 @@ export function buildCatalog(definition: z.output<typeof catalogDefinition>) {
     name,
     ...camelKeys(settings),
   }))
-  const { engine } = definition
-  const datasets = definition.datasets.map((dataset) =>
-    buildDataset(dataset, { ...definition, engine, families }),
-  )
+  const datasets = definition.datasets.map((dataset) => buildDataset(dataset, { ...definition, families }))
   return {
     ...omit(definition, ['engine', 'include']),
     description: definition.description ?? '',

@@ -286,6 +286,7 @@ function checkChart(
 }
 
 function checkFieldUses(table: TableDefinition, fieldNames: readonly string[], report: ReportFault): void {
+  // Reversed, so that the first of several fields with the same name counts.
   const fields = new Map(table.fields.toReversed().map((field) => [field.name, field]))
   const isText = (name: string): boolean => typeRow(fields.get(name)?.type ?? 'string').isText
   const textTypes = typesWith((row) => row.isText)

@@ -45,7 +45,6 @@ export class ClickHouse {
   /**
    * Loads the client on demand.
    * @param address such as `http://user:password@host:8123/database`; null is returned if it is empty
-   * @param cluster empty for none
    * @throws StartError if the address is malformed
    */
   static async open(address: string, cluster = ''): Promise<ClickHouse | null> {

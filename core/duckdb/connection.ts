@@ -199,6 +199,9 @@ export class Connection {
     this.#connection.closeSync()
   }
 
+  /**
+   * Interrupts repeatedly after the timeout or signal: an interrupt before a statement runs has no effect.
+   */
   #interruptAfter(
     timeoutMs: number | undefined,
     signal: AbortSignal | undefined,

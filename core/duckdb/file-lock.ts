@@ -90,7 +90,6 @@ async function createLocked(file: string): Promise<Release | null> {
     return detach
   } catch (error) {
     await detach?.()
-    // Another process was faster.
     if (codeOf(error) === 'EEXIST') return null
     throw error
   } finally {

@@ -36,6 +36,7 @@ export interface Bounds {
   readonly clientsMax: number
 }
 
+/** Divides the memory and processors of a process among its caches, queues and connections. */
 export function processBounds({ memoryBytes, cacheBytes, processors }: Share): Bounds {
   const partOfMemory = (divisor: number): number => Math.max(1, Math.floor(memoryBytes / divisor / 1e6)) * 1e6
   return {

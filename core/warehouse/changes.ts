@@ -1,19 +1,6 @@
 import { quotedName, quotedText } from '../sql.ts'
 
-/**
- * Files of changes: the rows by which two snapshots of a table differ, in Parquet, in the order of the table.
- *
- * | column | value |
- * |---|---|
- * | `_change` | `added`, `removed` or `changed` |
- * | each compared field | the value of the later snapshot; of the earlier one in a removed row |
- * | `_changed` | names of the fields that changed, as JSON like every list; null in added and removed rows |
- * | `_old_` and the name of a field | the earlier value of a field that changed, else null |
- *
- * `_changed` and `_old_` exist only if the table has a key, which finds both states of a row. To get the later rows from
- * the earlier ones, take away the earlier states of removed and changed rows, and add the later states of added and
- * changed ones.
- */
+/** The rows by which two snapshots of a table differ: see `changes.parquet` in docs/reference/format.md. */
 
 interface ChangeColumns {
   readonly kindColumn: string

@@ -34,7 +34,6 @@ export async function snapshotsIn(store: Store, table: TableName): Promise<Snaps
 /**
  * Moves a finished local folder into the warehouse, then replaces the pointer, which is the old or the new
  * one after a crash. Requires the lock of the table.
- * @param folder absolute path
  * @param existingKeys files of the folder that the warehouse already has, with their keys there
  */
 export async function publish(

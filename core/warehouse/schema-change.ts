@@ -38,6 +38,10 @@ export function schemaChangeOf({ fields, units, before }: Manifest): SchemaChang
   return before === undefined ? null : compareSchemas(before, { fields, units })
 }
 
+/**
+ * Classifies the differences of two schemas. A new field in the place of a removed one of its type counts as
+ * renamed.
+ */
 export function compareSchemas(before: Schema, now: Schema): SchemaChange {
   const fieldNamed = ({ fields }: Schema, name: string): SchemaField | undefined =>
     fields.find((field) => field.name === name)

@@ -18,9 +18,7 @@ import { quotedName, quotedText } from '../../core/sql.ts'
 
 /**
  * Raise it when the same source would be converted differently, so that unchanged sources are converted
- * again. Version 1 lost a leading U+FEFF in the profile; 3 omitted zeros of decimals in the row store; 4
- * wrote downloads of several gzip members; 5 packed rows bit by bit; 6 had 32 rows in a chunk; 7 had larger
- * dictionaries.
+ * again.
  */
 export const converterVersion = 8
 

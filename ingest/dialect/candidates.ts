@@ -86,6 +86,7 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
   if (rows === 0) return false
   const hasLikelyHeader = isLikelyHeader(firstLine)
   if (!hasLikelyHeader && isTable(text, skipLines)) return false
+  // One column gives nothing to compare.
   if (firstLine.length === 1) return true
   let offset = 0
   for (let line = 0; line < skipLines; line += 1) {
@@ -121,6 +122,7 @@ function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate)
   return isQuote ? 2 : null
 }
 
+/** Returns the likeliest candidate; null if none is plausible. */
 function bestOf(candidates: readonly Candidate[]): Candidate | null {
   const ranked = candidates.flatMap((candidate) => {
     const rank = rankOf(candidate)

@@ -109,6 +109,7 @@ export function secondLineOf(
       .map((row) => kindOf((row[column] ?? '').trim()))
       .filter((kind) => kind !== 'empty')
     const isAboveNumbers = kindsInColumn.filter((kind) => kind !== 'text').length > kindsInColumn.length / 2
+    // A year is a name too, unless years are below it.
     const isName = kindOf(cell) === 'text' || (yearPattern.test(cell) && !kindsInColumn.includes('year'))
     return cell === ''
       ? []

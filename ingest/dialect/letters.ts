@@ -124,6 +124,7 @@ function shareOfFittingLetters(texts: readonly string[], letters: RegExp, isOddB
     const characters = Array.from(text)
     for (const [index, character] of characters.entries()) {
       const [before = '', after = ''] = [characters[index - 1], characters[index + 1]]
+      // A fraction beside a letter, or a mark such as ° before one, is probably a misread letter.
       const isMisreadLetter =
         (fractions.test(character) && /\p{L}/u.test(before + after)) ||
         (marksBehind.test(character) && /\p{L}/u.test(after))

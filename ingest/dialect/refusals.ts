@@ -95,6 +95,8 @@ function requireNoEscapes(text: Buffer, { quote, rows }: Candidate): void {
 
 const rareSeparators = ['^', '~', '\u0001', '¦', '¬', '§', '\u001f']
 
+const repeatedCharacter = /^(.)\1*$/
+
 /** @throws TableFailure if values are separated by something else than one common character */
 function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candidate): void {
   const lines = text
@@ -124,7 +126,7 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
     sequences.find(
       (sequence) =>
         isEverywhere(sequence) &&
-        (!/^(.)\1*$/.test(sequence) || isEverySecondCellEmpty || firstLine.length === 1),
+        (!repeatedCharacter.test(sequence) || isEverySecondCellEmpty || firstLine.length === 1),
     ) ?? (firstLine.length === 1 ? rareSeparators.find(isEverywhere) : undefined)
   if (separator !== undefined)
     throw new TableFailure(

@@ -45,7 +45,6 @@ acervo serve                            # http://localhost:8000
 - \`.github/workflows/refresh.yaml\` checks pull requests, and refreshes the data every night.
 `
 
-/** Checks pull requests, and publishes changed sources every night. */
 export const workflowTemplate = (version: string): string => `name: refresh
 on:
   pull_request:

@@ -10,7 +10,7 @@ import { hasLoaded, loadClickHouse } from '../publish/clickhouse.ts'
 import { inScratch } from '../publish/scratch.ts'
 
 /**
- * Loads a snapshot into a single ClickHouse server that lacks it, such as a new one.
+ * Loads a snapshot into a single ClickHouse server that lacks it.
  * @param memory of DuckDB, such as `500MB`
  * @throws TableFailure if the loaded data differs
  */

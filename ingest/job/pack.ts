@@ -18,6 +18,10 @@ export interface PackedDownload {
   readonly sums: Sums
 }
 
+/**
+ * Writes the download; copies sections of reused parts from the previous one. Returns its sections and
+ * checksums.
+ */
 export async function pack(
   { table, store, progress }: Job,
   { intake, folder, plan, read, reusable }: ProvedParts,

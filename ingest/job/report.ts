@@ -82,7 +82,6 @@ const rejectsShown = 10
 
 /**
  * Lines to print; none for tables that are only counted at the end.
- * @param withFields adds a table of the fields
  */
 export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   const id = tableId(outcome.table)

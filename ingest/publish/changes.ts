@@ -194,8 +194,8 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
         folders: [store.localFolder],
       })
       db = await database.connect()
-      const sideOf = (folder: string, parts: Manifest['parts']): Side =>
-        partsSide(parts.map(({ file }) => path.join(store.place(folder), file)))
+      const sideOf = (partsFolder: string, parts: Manifest['parts']): Side =>
+        partsSide(parts.map(({ file }) => path.join(store.place(partsFolder), file)))
       const sides = {
         fields: fields.filter((field) => changesFile.fields.includes(field.name)),
         later: sideOf(folder, manifest.parts),
@@ -212,6 +212,7 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
   }
 }
 
+/** Writes rows that occur more often on one side than on the other, and verifies the file. */
 async function writeDifference(
   conversion: Conversion,
   folder: string,
@@ -257,6 +258,10 @@ async function matchingKey(
   return numberOf(repeats) === 0 ? [...key] : null
 }
 
+/**
+ * Selects changes from the temporary tables later_rows and earlier_rows, matched by key; without a key, rows
+ * are only added or removed.
+ */
 function changedRowsSql(
   { table }: Conversion,
   fields: ComparedFields,
@@ -298,6 +303,7 @@ function changedRowsSql(
     order by ${[...orders, ...tieBreakers].join(', ')}`
 }
 
+/** @throws TableFailure unless the changes explain the differences in number and sum of hashes of rows */
 async function requireBalance(
   db: Connection,
   { fields, later, earlier }: Omit<Comparison, 'since' | 'file'>,

@@ -58,7 +58,7 @@ export async function writeDownload(
     [header.length, names.length, zlib.crc32(names)],
     ...leading.map(({ section }) => section),
   ]
-  /** Returns the sections after the leading ones, which the target has already, and the trailer. */
+  /** Yields the sections after the leading ones, which the target has already, and the trailer. */
   async function* bytesAfterLeading(): AsyncGenerator<Buffer> {
     if (leading.length === 0) yield beginning
     const pieces = packedInOrder(conversion, dueParts)

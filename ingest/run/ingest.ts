@@ -110,7 +110,6 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   requireEngine(table, options)
   const published = await publishedState(store, table, progress)
   const { manifest, isDamaged } = published
-  // The table is published as it is declared now.
   if (onlyUnpublished && !isDamaged && manifest?.definition === definitionFor(table, options))
     return { status: 'kept', table }
   return inScratch(store, (scratch) =>

@@ -42,6 +42,10 @@ function sampleName(table: Table): string {
   return `${tableId(table)}.csv`
 }
 
+/**
+ * Creates the folder of the sample.
+ * @throws StartError if the table has other files, or the sample cannot be written
+ */
 async function requireNoOtherSource(folder: string, table: Table): Promise<void> {
   const target = path.join(folder, sampleName(table))
   const sample = await readFile(path.join(samples, sampleName(table)))

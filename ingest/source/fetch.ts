@@ -62,6 +62,7 @@ export async function fetchFile(address: URL, options: FetchOptions): Promise<Fe
   for (;;) {
     const outcome = await download.attempt()
     if (outcome.status !== 'again') return outcome
+    // After enough progress, tries are counted anew.
     troubles = download.gained > littleBytes ? [outcome.trouble] : [...troubles, outcome.trouble]
     if (troubles.length === triesMax) {
       throw new TableFailure(

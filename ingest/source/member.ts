@@ -44,8 +44,8 @@ const ratioMax = 500
 const uncheckedBytes = 64 * 1024 * 1024
 
 /**
- * Checks sizes after each chunk.
- * @throws TableFailure if a text is too large, absolutely or relative to its compressed size
+ * Returns a check of the bytes of text and compressed bytes so far.
+ * @throws TableFailure if the text is too large
  */
 export function unpackCheck(
   file: PackedFile,

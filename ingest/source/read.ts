@@ -303,7 +303,6 @@ function countsOf(scans: readonly Scan[]): SourceCounts {
   )
 }
 
-/** Joins the results of several files. */
 function joinScans(
   scans: readonly Scan[],
   files: readonly ReadFile[],

@@ -64,6 +64,7 @@ export function unsoundness(record: Buffer, encoding: Encoding): string | null {
     const byte = (record[offset] ?? 0).toString(16).padStart(2, '0')
     return `the byte 0x${byte} is not UTF-8: ${encodingRemedy}`
   }
+  // An invalid byte became this mark and four hex digits.
   const hexDigits = record.toString('latin1', offset + 1, offset + 5)
   const remedy = 'declare the encoding that the file has now as source.encoding, such as utf-8'
   if (hexDigits === 'fffd') return `some bytes are not ${encoding}: ${remedy}`

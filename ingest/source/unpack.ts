@@ -23,6 +23,10 @@ const unpackOptions = { chunkSize: chunkBytes, readableHighWaterMark: 4 * chunkB
 
 export type Unpack = (options: typeof unpackOptions) => Transform & { bytesWritten: number }
 
+/**
+ * Streams a file, decompressed if `unpack` is given, to the sink. Refuses text beyond the limits, damage, and
+ * trailing data.
+ */
 async function readThrough(
   file: PackedFile,
   unpack: ReturnType<Unpack> | null,

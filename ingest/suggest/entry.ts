@@ -131,6 +131,7 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
     skipRepeatedHeaders,
     dropEmptyExtraCells,
   } = dialect
+  // `columnNames` returns `firstLine` itself if it gives the names.
   const isFirstLineUsed = columnNames(dialect, names) === firstLine
   const hasOpenHeader = isHeaderOpen(dialect)
   const linesToSkip = skipLines + (hasOpenHeader ? headerLines : 0)

@@ -22,7 +22,6 @@ interface Candidate {
 
 /**
  * Groups of fields that are unique and never null; fewest fields first.
- * @param keyCountMax maximum number of groups
  */
 export function keysOf(
   rows: readonly SampleRow[],

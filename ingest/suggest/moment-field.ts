@@ -81,8 +81,9 @@ export function centuryQuestion(filled: readonly string[]): string | null {
     ['yy', 'mm', 'dd'],
   ].filter((order) =>
     matches.every((match) => {
-      const part = (name: string): number => Number(match?.[[1, 3, 4][order.indexOf(name)] ?? 0])
-      return part('mm') >= 1 && part('mm') <= 12 && part('dd') >= 1 && part('dd') <= 31
+      const numbers = [match?.[1], match?.[3], match?.[4]].map(Number)
+      const [month = 0, day = 0] = ['mm', 'dd'].map((part) => numbers[order.indexOf(part)])
+      return month >= 1 && month <= 12 && day >= 1 && day <= 31
     }),
   )
   if (orders.length === 0) return null

@@ -204,7 +204,10 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
   return chooseFormats(texts, readingsByText, rankedFormats)
 }
 
-/** Chooses formats of one type by the number of texts that they add, until every text is in one of them. */
+/**
+ * Chooses few formats until each text has one; null if none suffice. Returns an example if two formats read a
+ * text differently.
+ */
 function chooseFormats(
   texts: readonly string[],
   readingsByText: readonly (readonly Reading[])[],

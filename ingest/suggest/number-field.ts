@@ -73,8 +73,8 @@ function numericField(
 }
 
 /**
- * Field of numbers without words beside them: digits that are codes become text, others integers, decimals or
- * floats.
+ * Suggests a field for numbers without words: text for codes, else integer, decimal or float; null if they
+ * may be days.
  */
 function bareNumberField(
   name: string,

@@ -237,6 +237,7 @@ class Draft {
     this.dialect = { ...this.dialect, evidence: [...this.dialect.evidence, note] }
   }
 
+  /** Tries a suggestion on all rows, and adds its misfits to the columns, until every value fits. */
   async settleEntry(): Promise<{ entry: Entry; trial: Trial; fields: readonly SuggestedField[] }> {
     for (let round = 0; ;) {
       const fields = this.columns.map(suggestField)
@@ -329,6 +330,7 @@ class Draft {
     return true
   }
 
+  /** Detects the encoding again if bytes were rejected; returns whether it changed. */
   async #correctEncoding(rejects: readonly Reject[]): Promise<boolean> {
     if (!rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason))) return false
     const { source, limits } = this.#options
@@ -370,6 +372,7 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
     const isLikeHeader =
       new Set(values).size === values.length && values.every((name) => columnNamePattern.test(name))
     if (!isLikeHeader) continue
+    // Without this name, the column would not be text.
     const isOnlyText = columns.some((column, index) => {
       const otherTexts = new Map(column.texts)
       otherTexts.delete(values[index] ?? '')

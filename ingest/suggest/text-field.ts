@@ -11,7 +11,6 @@ const mostShare = 0.5
 
 /**
  * Suggests text, with what the values leave open.
- * @param doubtfulNulls texts that may mean null
  */
 export function textField(
   { name, texts }: SeenColumn,

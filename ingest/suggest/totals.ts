@@ -29,8 +29,8 @@ const rowsMin = 3
 const keyOf = (column: number, text: string): string => `${column} ${text.trim()}`
 
 /**
- * Finds rows whose numbers are the sums of rows above, of those below, or of all, and rows that only have a
- * word for totals.
+ * Finds rows like totals: a `sum` of rows above; a `possibleSum`, to be asked about; a `notSum`, which only
+ * has a word for totals.
  */
 export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   const totalWordColumns = rows.map(({ values }) =>
@@ -95,7 +95,10 @@ interface RunningSums {
   readonly valueOf: (text: string) => number
 }
 
-/** Words without digits count as 0; null for other texts. */
+/**
+ * Adds up a column, so that any range of its rows can be summed. Texts without digits count as 0; null if
+ * others are no numbers.
+ */
 function runningSums(
   rows: readonly SampleRow[],
   excludedRows: ReadonlySet<number>,

@@ -38,6 +38,7 @@ export class SingleFlight<T> {
     }
   }
 
+  /** Waits for a flight as one of its callers; stops it when all of them have aborted. */
   async #follow(key: string, flight: Flight<T>, signal: () => AbortSignal): Promise<T> {
     flight.callerCount += 1
     return new Promise((resolve, reject) => {

@@ -5,7 +5,6 @@ import type { Words } from './words/en.ts'
 import { writtenIn } from './words/number-formats.ts'
 import { titleOf } from './words/titles.ts'
 
-/** Changes of a snapshot's fields since its predecessor. */
 export function schemaSentences(
   { fields }: Pick<Table, 'fields'>,
   manifest: Manifest,

@@ -28,27 +28,28 @@ export function jsonLd(nodes: readonly Node[]): string {
 const escapeIds = (key: string, value: unknown): unknown =>
   key === '@id' && typeof value === 'string' ? iri(value) : value
 
+/** Writes JSON-LD nodes, including nested ones, as Turtle. */
 export function turtle(nodes: readonly Node[]): string {
   const writer = new Writer({ prefixes })
-  let blanks = 0
+  let nodeCount = 0
   const quads: Quad[] = []
   const objectOf = (value: unknown): Quad['object'] => {
     if (typeof value === 'string') return DataFactory.literal(value)
     if (!isNode(value)) return DataFactory.literal(String(value))
     const { '@value': text, '@language': language, '@type': type } = value
     if (typeof text !== 'string' && typeof text !== 'number') return addNode(value)
-    const data = typeof type === 'string' ? DataFactory.namedNode(expandTerm(type)) : undefined
-    return DataFactory.literal(String(text), typeof language === 'string' ? language : data)
+    const datatype = typeof type === 'string' ? DataFactory.namedNode(expandTerm(type)) : undefined
+    return DataFactory.literal(String(text), typeof language === 'string' ? language : datatype)
   }
   const addNode = (
     node: Node,
   ): ReturnType<typeof DataFactory.namedNode> | ReturnType<typeof DataFactory.blankNode> => {
     const { '@id': id, '@type': types = [], ...terms } = node
-    blanks += 1
+    nodeCount += 1
     const subject =
       typeof id === 'string'
         ? DataFactory.namedNode(expandTerm(iri(id)))
-        : DataFactory.blankNode(`b${blanks}`)
+        : DataFactory.blankNode(`b${nodeCount}`)
     for (const type of [types].flat()) {
       const typeNode = DataFactory.namedNode(expandTerm(String(type)))
       quads.push(DataFactory.quad(subject, DataFactory.namedNode(`${prefixes.rdf}type`), typeNode))

@@ -51,10 +51,10 @@ export async function workbookBody(
 const [widthMin, widthMax, arrowWidth] = [9, 50, 4]
 
 /**
- * Headings are titles; the second sheet has the names of the fields.
- * @param rows number of rows
+ * Describes a workbook with titles as headings, and a second sheet with the names of the fields and facts
+ * about the rows.
  */
-export function workbookOf(source: WorkbookRows, rows: number): Workbook {
+export function workbookOf(source: WorkbookRows, rowCount: number): Workbook {
   const { catalog, language, snapshot, parameters, addressWith } = source
   const { manifest, report } = snapshot
   const words = wordsOf[language]
@@ -63,21 +63,21 @@ export function workbookOf(source: WorkbookRows, rows: number): Workbook {
   // Changes are rows of a table that the catalog does not have.
   const table = dataset?.tables.get(snapshot.table.name) ?? snapshot.table
   if (dataset === undefined) throw new Error('the dataset is not in the catalog')
-  const columns = headed(source.columns.map((column) => titledColumn(column, table, words)))
+  const columns = withUniqueHeadings(source.columns.map((column) => titledColumn(column, table, words)))
   const conditions = source.filter.conditions.map((condition) => ({
     ...condition,
     field: titledTerm(condition.field, table),
   }))
   const filters = describeFilter({ ...source.filter, conditions }, words)
-  const version = new Map([...parameters, ['snapshot', manifest.snapshot]])
+  const pinnedParameters = new Map([...parameters, ['snapshot', manifest.snapshot]])
   const title = [`${titleOf(table)} (${dataset.name})`, ...filters, citedVersion(manifest, words)].join(', ')
-  const cited = { dataset, title, address: addressWith(version), today: null }
+  const cited = { dataset, title, address: addressWith(pinnedParameters), today: null }
   const facts: readonly (readonly [string, string | null])[] = [
     [labels.table, `${dataset.name}: ${titleOf(table)}`],
     [labels.row, table.rowMeaning],
     [labels.query, filters.length === 0 ? labels.allRows : filters.join(', ')],
     [labels.address, addressWith(parameters)],
-    [labels.rows, String(rows)],
+    [labels.rows, String(rowCount)],
     [labels.version, manifest.snapshot],
     [labels.published, manifest.import_date.slice(0, 'YYYY-MM-DD'.length)],
     [labels.source, nameOf(dataset.source)],
@@ -91,7 +91,7 @@ export function workbookOf(source: WorkbookRows, rows: number): Workbook {
       const statistics = report?.fields.find(({ name }) => name === field.name)
       return { heading, width: widthOf(heading, field, statistics) }
     }),
-    rows,
+    rows: rowCount,
     aboutRows: [
       ...facts.flatMap(([label, text]) => (text === null || text === '' ? [] : [[label, text]])),
       [],
@@ -117,12 +117,13 @@ function titledColumn(
     const term = titledTerm(column, table)
     return { name, heading: termTitle(words, term, table), field: baseOf(term) }
   }
-  const counts = { ...column.column, description: null, unit: null }
-  if (column.field === null) return { name, heading: words.rowsHead, field: counts }
+  // A count has neither the unit nor the description of its field.
+  const countField = { ...column.column, description: null, unit: null }
+  if (column.field === null) return { name, heading: words.rowsHead, field: countField }
   const field = titledField(column.field, table)
   const measure = { ...column, field }
   const isCount = column.aggregate === 'count' || column.aggregate === 'distinct'
-  return { name, heading: measureTitle(words, measure, table), field: isCount ? counts : field }
+  return { name, heading: measureTitle(words, measure, table), field: isCount ? countField : field }
 }
 
 function titledTerm(term: Term, table: Table): Term {
@@ -134,9 +135,9 @@ function titledField(field: Field, table: Table): Field {
   return table.fields.find(({ name }) => name === field.name) ?? field
 }
 
-function headed<T extends { readonly name: string; readonly heading: string; readonly field: Field }>(
-  columns: readonly T[],
-): readonly T[] {
+function withUniqueHeadings<
+  T extends { readonly name: string; readonly heading: string; readonly field: Field },
+>(columns: readonly T[]): readonly T[] {
   const full = columns.map(({ heading, field: { unit } }) =>
     unit === null || heading.toLowerCase().includes(unit.toLowerCase()) ? heading : `${heading} (${unit})`,
   )

@@ -78,7 +78,6 @@ export interface ColumnFormat extends AnyFormat {
   /**
    * SQL: aggregates over `part` with all values in order, each a list (`list(...)`) or BLOB. Texts use
    * `encode(...)`, since other ways lose bytes.
-   * @param parameter adds a parameter and returns its name in the SQL
    */
   readonly aggregates: (
     columns: readonly OutputColumn[],

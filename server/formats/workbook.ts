@@ -28,10 +28,10 @@ export async function* packWorkbook(
 }
 
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
-const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
-const packaging = 'http://schemas.openxmlformats.org/package/2006'
-const kind = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
+const mainNamespace = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+const relationsNamespace = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships'
+const packageNamespace = 'http://schemas.openxmlformats.org/package/2006'
+const contentTypePrefix = 'application/vnd.openxmlformats-officedocument.spreadsheetml'
 
 async function* rowsSheet(
   lines: AsyncIterable<Uint8Array>,
@@ -41,7 +41,7 @@ async function* rowsSheet(
   // The line of headings stays in place.
   const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
   yield Buffer.from(
-    `${declaration}<worksheet ${main}><sheetViews><sheetView tabSelected="1" workbookViewId="0">${pane}</sheetView></sheetViews>${colsPart(columns.map(({ width }) => width))}<sheetData><row>${headings.join('')}</row>`,
+    `${declaration}<worksheet ${mainNamespace}><sheetViews><sheetView tabSelected="1" workbookViewId="0">${pane}</sheetView></sheetViews>${colsPart(columns.map(({ width }) => width))}<sheetData><row>${headings.join('')}</row>`,
   )
   yield* lines
   const area = `A1:${columnName(columns.length)}${rows + 1}`
@@ -61,21 +61,21 @@ function smallParts({ sheetNames, aboutRows }: Workbook): Record<string, string>
     ['styles', 'styles.xml'] as const,
   ]
   return {
-    '[Content_Types].xml': `<Types xmlns="${packaging}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${kind}.sheet.main+xml"/>${sheetNames.map((_, index) => `<Override PartName="/xl/worksheets/sheet${index + 1}.xml" ContentType="${kind}.worksheet+xml"/>`).join('')}<Override PartName="/xl/styles.xml" ContentType="${kind}.styles+xml"/></Types>`,
+    '[Content_Types].xml': `<Types xmlns="${packageNamespace}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${contentTypePrefix}.sheet.main+xml"/>${sheetNames.map((_, index) => `<Override PartName="/xl/worksheets/sheet${index + 1}.xml" ContentType="${contentTypePrefix}.worksheet+xml"/>`).join('')}<Override PartName="/xl/styles.xml" ContentType="${contentTypePrefix}.styles+xml"/></Types>`,
     '_rels/.rels': relationsPart([['officeDocument', 'xl/workbook.xml']]),
-    'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}"><sheets>${sheets.join('')}</sheets></workbook>`,
+    'xl/workbook.xml': `<workbook ${mainNamespace} xmlns:r="${relationsNamespace}"><sheets>${sheets.join('')}</sheets></workbook>`,
     'xl/_rels/workbook.xml.rels': relationsPart(relations),
     'xl/styles.xml': stylesPart(),
-    'xl/worksheets/sheet2.xml': `<worksheet ${main}>${colsPart([30, 70, 16, 40])}<sheetData>${aboutLines.join('')}</sheetData></worksheet>`,
+    'xl/worksheets/sheet2.xml': `<worksheet ${mainNamespace}>${colsPart([30, 70, 16, 40])}<sheetData>${aboutLines.join('')}</sheetData></worksheet>`,
   }
 }
 
 function relationsPart(targets: readonly (readonly [type: string, target: string])[]): string {
   const relations = targets.map(
     ([type, target], index) =>
-      `<Relationship Id="rId${index + 1}" Type="${office}/${type}" Target="${target}"/>`,
+      `<Relationship Id="rId${index + 1}" Type="${relationsNamespace}/${type}" Target="${target}"/>`,
   )
-  return `<Relationships xmlns="${packaging}/relationships">${relations.join('')}</Relationships>`
+  return `<Relationships xmlns="${packageNamespace}/relationships">${relations.join('')}</Relationships>`
 }
 
 function stylesPart(): string {
@@ -89,7 +89,7 @@ function stylesPart(): string {
   )
   const heading =
     '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1" applyAlignment="1"><alignment vertical="top" wrapText="1"/></xf>'
-  return `<styleSheet ${main}><numFmts count="${formats.length}">${formats.join('')}</numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${styles.length + 1}">${styles.join('')}${heading}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
+  return `<styleSheet ${mainNamespace}><numFmts count="${formats.length}">${formats.join('')}</numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${styles.length + 1}">${styles.join('')}${heading}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`
 }
 
 function colsPart(widths: readonly number[]): string {

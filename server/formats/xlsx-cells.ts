@@ -51,7 +51,7 @@ export function cellOf(json: string, field: Field): string {
   if (wire.kind === 'truth') return truthCell(json === 'true' ? '1' : '0')
   const text = csvOf(json, field)
   if (wire.kind === 'number') {
-    const isExact = field.type === 'float' || isKept(text, field.type)
+    const isExact = field.type === 'float' || isExactInExcel(text, field.type)
     return isExact ? numberCell(text, numberStyle(field)) : textCell(text)
   }
   if (moment === 'date') return dayCell(text)
@@ -83,31 +83,35 @@ export function cellSql(field: Field): string {
   const { csv, isText, moment, wire } = typeRow(field.type)
   const column = `part.${quotedName(field.name)}`
   const asText = textSql(`${csv(column)}::varchar`)
-  const orText = (isExact: string, number: string, style: number): string =>
+  const numberOrText = (isExact: string, number: string, style: number): string =>
     `case when ${isExact} then ${aroundSql(numberCell('\0', style), number)} else ${asText} end`
   const cell = (): string => {
     if (wire.kind === 'truth') return aroundSql(truthCell('\0'), `${column}::utinyint`)
     if (wire.kind === 'number')
-      return orText(isKeptSql(field, column), `${csv(column)}::varchar`, numberStyle(field))
+      return numberOrText(isExactInExcelSql(field, column), `${csv(column)}::varchar`, numberStyle(field))
     const isDay = moment === 'date' || (field.kind === 'date' && isText)
     if (!isDay && moment !== 'datetime') return asText
-    const days = `date_diff('day', date '1899-12-30', try_cast(${column} as date))`
-    const isIso = isText ? ` and regexp_full_match(${column}, '\\d{4}-\\d\\d-\\d\\d')` : ''
-    if (isDay) return orText(`${days} >= ${firstDay}${isIso}`, days, cellStyles.date)
-    const ms = `(epoch_ms(${column}) - epoch_ms(date_trunc('day', ${column})))`
-    const serial = `${days} || substr(printf('%.12f', ${ms} / ${dayMs}::double), 2)`
-    return orText(`${days} >= ${firstDay} and epoch_us(${column}) % 1000 = 0`, serial, cellStyles.datetime)
+    const daysSql = `date_diff('day', date '1899-12-30', try_cast(${column} as date))`
+    const andIsIsoSql = isText ? ` and regexp_full_match(${column}, '\\d{4}-\\d\\d-\\d\\d')` : ''
+    if (isDay) return numberOrText(`${daysSql} >= ${firstDay}${andIsIsoSql}`, daysSql, cellStyles.date)
+    const msSql = `(epoch_ms(${column}) - epoch_ms(date_trunc('day', ${column})))`
+    const serial = `${daysSql} || substr(printf('%.12f', ${msSql} / ${dayMs}::double), 2)`
+    return numberOrText(
+      `${daysSql} >= ${firstDay} and epoch_us(${column}) % 1000 = 0`,
+      serial,
+      cellStyles.datetime,
+    )
   }
   return `coalesce(${cell()}, '<c/>')`
 }
 
 /** Returns whether Excel shows all digits, apart from those after many decimal places. */
-function isKept(text: string, type: Field['type']): boolean {
+function isExactInExcel(text: string, type: Field['type']): boolean {
   if (type === 'decimal' && Math.abs(Number(text)) < wholeMax) return true
   return withoutFinalZeros(text).replaceAll(/\D/g, '').replace(/^0+/, '').length <= digitsMax
 }
 
-function isKeptSql({ type, precision, scale }: Field, column: string): string {
+function isExactInExcelSql({ type, precision, scale }: Field, column: string): string {
   if (type === 'integer')
     return `${column} between -1e${digitsMax}::bigint + 1 and 1e${digitsMax}::bigint - 1`
   if (type === 'float' || precision <= digitsMax) return `${column} is not null`

@@ -30,7 +30,7 @@ export function clientOf(
       ? (_address: string, hop: number) => hop < trustProxy
       : proxyAddress.compile([...trustProxy])
   let isReported = trustProxy !== 0
-  const findOnce = remembering()
+  const findCached = lastResultCache()
   const find = (req: IncomingMessage): string => {
     // A closed connection has no address, although its type says so.
     const address = withoutPort(proxyAddress(req, isTrusted))
@@ -43,20 +43,20 @@ export function clientOf(
       : ipKeyGenerator(parsed.toNormalizedString(), clientIpv6Prefix)
   }
   return (req) => {
-    const passedOn = req.headers['x-forwarded-for']
-    if (!isReported && passedOn !== undefined) {
+    const forwardedFor = req.headers['x-forwarded-for']
+    if (!isReported && forwardedFor !== undefined) {
       isReported = true
       onUntrustedHeader()
     }
     const { remoteAddress = '' } = req.socket
-    const key = trustProxy === 0 ? remoteAddress : `${remoteAddress} ${String(passedOn)}`
-    return findOnce(key, () => find(req))
+    const key = trustProxy === 0 ? remoteAddress : `${remoteAddress} ${String(forwardedFor)}`
+    return findCached(key, () => find(req))
   }
 }
 
 const knownLengthMax = 200
 
-function remembering(): (key: string, find: () => string) => string {
+function lastResultCache(): (key: string, find: () => string) => string {
   const cache = new LRUCache<string, string>({ max: 10_000 })
   return (key, find) => {
     const cachedValue = cache.get(key)
@@ -79,7 +79,7 @@ export function anonymize(client: string): string {
   return networks(client, () => networkOf(client))
 }
 
-const networks = remembering()
+const networks = lastResultCache()
 
 function networkOf(client: string): string {
   const [address = ''] = client.split('/')

@@ -48,7 +48,6 @@ export interface TransferLimits {
 
 /**
  * Sends a stored file: all of it, a range, or 304. Resolves when the client has received it or disconnected.
- * Files count as transfers while clients take their bytes.
  * @throws Problem unsatisfiable-range, damaged-files or overloaded; QueueFull
  */
 export async function sendFile(

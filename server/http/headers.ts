@@ -5,7 +5,7 @@ import helmet from 'helmet'
 /** Spec: What the service does 3. */
 export const allowedMethods = 'GET, HEAD, OPTIONS'
 
-const exposed = [
+const exposedHeaders = [
   'Accept-Ranges',
   'Acervo-Snapshot',
   'Acervo-Count',
@@ -34,24 +34,24 @@ export function commonHeaders(
   notice: string,
   publicUrl: URL,
 ): (req: IncomingMessage, res: ServerResponse) => void {
-  const always: Headers = [
+  const responseHeaders: Headers = [
     ...helmetHeaders(),
     ...(publicUrl.protocol === 'https:' ? ([['Strict-Transport-Security', strictTransport]] as const) : []),
     ['Allow', allowedMethods],
     ['Vary', 'Accept, Accept-Encoding'],
     ['Acervo-Notice', notice],
     ['Access-Control-Allow-Origin', '*'],
-    ['Access-Control-Expose-Headers', exposed.join(', ')],
+    ['Access-Control-Expose-Headers', exposedHeaders.join(', ')],
   ]
-  const preflight: Headers = [
+  const preflightHeaders: Headers = [
     ['Access-Control-Allow-Methods', allowedMethods],
     // `*` does not include Authorization.
     ['Access-Control-Allow-Headers', '*, Authorization'],
     ['Access-Control-Max-Age', preflightSeconds],
   ]
   return (req, res) => {
-    for (const [name, value] of always) res.setHeader(name, value)
-    if (req.method === 'OPTIONS') for (const [name, value] of preflight) res.setHeader(name, value)
+    for (const [name, value] of responseHeaders) res.setHeader(name, value)
+    if (req.method === 'OPTIONS') for (const [name, value] of preflightHeaders) res.setHeader(name, value)
   }
 }
 

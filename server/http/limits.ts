@@ -41,7 +41,7 @@ export class Account {
   /**
    * Takes the cost of work; the first call also counts the request.
    * @param paid work whose cost was taken before; small costs beyond it are free
-   * @throws LimitReached, or ExceedsQuota if waiting will not help; then nothing is counted or taken
+   * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
   async spend(work: RequestWork = {}, paid?: RequestWork): Promise<void> {
     if (paid === undefined) return this.#spend(costOfWork(work))

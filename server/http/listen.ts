@@ -121,7 +121,7 @@ const parserProblems: Readonly<Record<string, readonly [ProblemCode, string]>> =
   ERR_HTTP_REQUEST_TIMEOUT: ['request-timeout', 'The request did not arrive in time.'],
 }
 
-const protective = helmetHeaders()
+const protectiveHeaders = helmetHeaders()
 
 /** Node's parser gives no request object, so the client is not counted. */
 function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
@@ -136,10 +136,9 @@ function answerUnreadable(error: ParserError, socket: Duplex, log: Log): void {
   const body = problemBody(new Problem(code, detail), `urn:uuid:${id}`)
   const { status, title } = problemRows[code]
   log.info({ id, status, code: error.code }, 'unreadable request')
-  // Destroys the connection if the client does not close it.
   setTimeout(() => socket.destroy(), lingerMs).unref()
   const headers = [
-    ...protective,
+    ...protectiveHeaders,
     ['Connection', 'close'],
     ['Content-Type', 'application/problem+json'],
     ['Cache-Control', 'no-store'],

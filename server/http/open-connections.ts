@@ -23,7 +23,7 @@ const silentMs = 1000
  */
 export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()
-  readonly #ending = new WeakSet<Duplex>()
+  readonly #endingConnections = new WeakSet<Duplex>()
   #stopping = false
   #allEnded: Promise<void> | null = null
   #resolveAllEnded = (): void => undefined
@@ -47,11 +47,11 @@ export class OpenConnections {
     })
   }
 
-  /** Answers after the responses before on its connection; never if that closes first. */
+  /** Answers after the earlier responses on the connection; never answers if the connection closes first. */
   inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
     const state = this.#states.get(connection)
     // After a request without a response, Node sends no later response of the connection.
-    if (state === undefined || this.#ending.has(connection)) return
+    if (state === undefined || this.#endingConnections.has(connection)) return
     state.latest = response.req
     const begin = (): void => {
       state.isAnswering = true
@@ -65,11 +65,12 @@ export class OpenConnections {
       return
     }
     const bytes = headerBytes(response.req)
-    const waiting = state.pipelined.reduce((sum, request) => sum + request.bytes, bytes)
-    if (state.pipelined.length < pipelinedMax && waiting <= pipelinedBytesMax)
+    const waitingBytes = state.pipelined.reduce((sum, request) => sum + request.bytes, bytes)
+    if (state.pipelined.length < pipelinedMax && waitingBytes <= pipelinedBytesMax)
       state.pipelined.push({ begin, bytes })
     else {
-      this.#ending.add(connection)
+      // Too many requests wait: the connection ends after those already accepted.
+      this.#endingConnections.add(connection)
       connection.pause()
     }
   }
@@ -89,7 +90,7 @@ export class OpenConnections {
   }
 
   endAfterAnswers(connection: Duplex): void {
-    this.#ending.add(connection)
+    this.#endingConnections.add(connection)
   }
 
   /**
@@ -124,7 +125,7 @@ export class OpenConnections {
     if (connection.destroyed) return
     const next = state.pipelined.shift()
     if (next !== undefined) next.begin()
-    else if (this.#ending.has(connection)) end(connection)
+    else if (this.#endingConnections.has(connection)) end(connection)
     else if (this.#stopping) {
       // The client may be sending the next request, unless the response says close.
       if (state.answer?.getHeader('Connection') === 'close') end(connection)

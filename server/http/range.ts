@@ -10,22 +10,21 @@ export interface ByteRange {
 
 /**
  * Sets headers and status for a body or the requested range, and returns the range to send.
- * @param tag strong tag of the complete body
  * @throws Problem unsatisfiable-range
  */
 export function beginRange(
   { headers, method }: IncomingMessage,
   res: ServerResponse,
-  tag: string,
-  bytes: number,
+  strongTag: string,
+  bodyLength: number,
 ): ByteRange {
   res.setHeader('Accept-Ranges', 'bytes')
-  const isMeant = method === 'GET' && (headers['if-range'] ?? tag) === tag
-  const range = isMeant ? requestedRange(headers.range, bytes) : null
-  const { start, end } = range ?? { start: 0, end: bytes - 1 }
+  const isRangeAllowed = method === 'GET' && (headers['if-range'] ?? strongTag) === strongTag
+  const range = isRangeAllowed ? requestedRange(headers.range, bodyLength) : null
+  const { start, end } = range ?? { start: 0, end: bodyLength - 1 }
   if (range !== null) {
     res.statusCode = 206
-    res.setHeader('Content-Range', `bytes ${start}-${end}/${bytes}`)
+    res.setHeader('Content-Range', `bytes ${start}-${end}/${bodyLength}`)
   }
   res.setHeader('Content-Length', end - start + 1)
   return { start, end }
@@ -35,18 +34,22 @@ export function beginRange(
  * Null means the complete body: without a header, for another unit, or several ranges with gaps.
  * @throws Problem unsatisfiable-range
  */
-export function requestedRange(header: string | undefined, bytes: number): ByteRange | null {
+export function requestedRange(header: string | undefined, bodyLength: number): ByteRange | null {
   // A suffix longer than the body selects all of it (RFC 9110, section 14.1.2), but the library finds no
   // range.
   const clamped = header?.replaceAll(
     /([=,]\s*)-(\d+)/g,
-    (_, before: string, length: string) => `${before}-${Math.min(Number(length), bytes)}`,
+    (_, before: string, length: string) => `${before}-${Math.min(Number(length), bodyLength)}`,
   )
-  const ranges = clamped === undefined ? -2 : parseRange(bytes, clamped, { combine: true })
+  const ranges = clamped === undefined ? -2 : parseRange(bodyLength, clamped, { combine: true })
   if (ranges === -1) {
-    throw new Problem('unsatisfiable-range', `It has ${bytes} bytes, none of them in the requested range.`, {
-      headers: { 'Content-Range': `bytes */${bytes}` },
-    })
+    throw new Problem(
+      'unsatisfiable-range',
+      `It has ${bodyLength} bytes, none of them in the requested range.`,
+      {
+        headers: { 'Content-Range': `bytes */${bodyLength}` },
+      },
+    )
   }
   const [range = null, second] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
   return second === undefined ? range : null

@@ -61,13 +61,13 @@ export interface Serving {
 
 /**
  * Mounts a resource: GET, HEAD, OPTIONS, and 405 for the rest.
- * @param slashed redirects (301) to a final slash; else both forms answer
+ * @param hasFinalSlash redirects (301) to a final slash; else both forms answer
  */
 export function mount(
   router: Router,
   resource: Resource,
-  slashed: boolean,
-  { publicUrl, responder, shortcuts, client, browse, wholeTableOf }: Serving,
+  hasFinalSlash: boolean,
+  { publicUrl, responder, shortcuts: handlersByAddress, client, browse: findPage, wholeTableOf }: Serving,
 ): void {
   const { path, name, description, countsAs = 'catalog', offers = [jsonOffer] } = resource
   const describe = describing(
@@ -90,10 +90,10 @@ export function mount(
         await resource.respond(request, message, response)
         return
       }
-      if (browse !== null) varyByBrowser(message, response)
+      if (findPage !== null) varyByBrowser(message, response)
       const page =
-        browse !== null && wantsPage(message.headers, target)
-          ? browse(resource, request, async (headers) => resource.find({ ...request, headers }))
+        findPage !== null && wantsPage(message.headers, target)
+          ? findPage(resource, request, async (headers) => resource.find({ ...request, headers }))
           : null
       const resourceFound = await (page ?? resource.find(request))
       if ('location' in resourceFound) sendRedirect(response, resourceFound.status, resourceFound.location)
@@ -101,11 +101,13 @@ export function mount(
     }
     await answerTo(req, res, originalUrl)
     if (resource.hasEndlessAddresses === true) return
-    shortcuts.remember(originalUrl, (message, response) => answerTo(message, response, message.url ?? ''))
+    handlersByAddress.remember(originalUrl, (message, response) =>
+      answerTo(message, response, message.url ?? ''),
+    )
   }
   router
     .route(path)
-    .get(slashed ? redirectToSlash(publicUrl) : answer)
+    .get(hasFinalSlash ? redirectToSlash(publicUrl) : answer)
     .options(describe)
     .all(refuse)
   router.route(`${path}/`).get(answer).options(describe).all(refuse)

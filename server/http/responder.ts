@@ -92,9 +92,7 @@ export class Responder {
     this.#budget = budget
   }
 
-  /**
-   * @throws Problem overloaded, LimitReached, and the errors of building the body; then nothing is written
-   */
+  /** Sends a response or 304 in the best accepted coding, and charges the client. */
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
     const accepted = encodingsFor(req, response)
@@ -111,17 +109,17 @@ export class Responder {
     const encoding = this.#choose(response, accepted)
     const cached = this.#cache.get(keyOf(response, encoding))
     const { work = {} } = response
-    const isKept = cached !== undefined || this.#reusable(response, encoding) !== undefined
-    await (isKept ? account.count() : account.spend(work))
+    const isCached = cached !== undefined || this.#cachedPlainBody(response, encoding) !== undefined
+    await (isCached ? account.count() : account.spend(work))
     const form: Form = cached
       ? { encoding, pieces: [cached.bytes], headers: cached.headers }
       : await this.#make(response, encoding, res, accepted)
     if (form.ms !== undefined) await account.charge(form.ms, work)
     // Other slow clients may have filled the budget meanwhile. Cached bytes count too, since they may be
     // evicted while this response holds them.
-    const shared = cached?.bytes ?? form.pieces
+    const heldObject = cached?.bytes ?? form.pieces
     const isFree = response.isAtHand || (cached !== undefined && cached.bytes.length <= freeBytesMax)
-    if (!isFree && !this.#budget.isShared(shared)) this.#budget.requireRoom()
+    if (!isFree && !this.#budget.isShared(heldObject)) this.#budget.requireRoom()
     describe(res, response, tagOf(response, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
     if (form.serverTiming !== undefined) res.setHeader('Server-Timing', form.serverTiming)
@@ -130,7 +128,8 @@ export class Responder {
       response.hasRanges === true && form.encoding === identity && req.headers.range !== undefined
     const pieces = isPart ? partOf(req, res, response, form.pieces) : form.pieces
     const bytes = sendBytes(res, response.mediaType, pieces)
-    if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0) this.#budget.hold(res, bytes, shared)
+    if (!res.writableFinished && (res.socket?.writableLength ?? 0) > 0)
+      this.#budget.hold(res, bytes, heldObject)
   }
 
   get stats(): CacheStats {
@@ -148,7 +147,9 @@ export class Responder {
   /** Best coding; while too many compressions run, one that needs none. */
   #choose(response: NamedResponse, accepted: readonly ContentCoding[]): ContentCoding {
     const isCheap = (encoding: ContentCoding): boolean =>
-      encoding.compress === null || isStored(response, encoding) || this.#cache.has(keyOf(response, encoding))
+      encoding.compress === null ||
+      hasStoredGzip(response, encoding) ||
+      this.#cache.has(keyOf(response, encoding))
     const [best = identity] = accepted
     if (!this.#gate.isFull) return best
     return accepted.find(isCheap) ?? best
@@ -161,31 +162,31 @@ export class Responder {
     res: ServerResponse,
     accepted: readonly ContentCoding[],
   ): Promise<Form> {
-    const cachedBody = this.#reusable(response, encoding)
+    const cachedBody = this.#cachedPlainBody(response, encoding)
     if (cachedBody === undefined && !response.isAtHand) this.#budget.requireRoom()
     const signal = disconnectSignal(res)
     if (encoding.compress === null) {
       const body = await this.#body(response, signal)
-      this.#keepWanted(response.name, body)
+      this.#cacheIfRequestedAgain(response.name, body)
       return { ...body, encoding }
     }
     // Clients that refuse uncompressed bodies share work only with each other.
-    const isStrict = !accepted.includes(identity)
+    const refusesPlain = !accepted.includes(identity)
     const key = keyOf(response, encoding)
-    const mayBeGzip = isStored(response, encoding)
-    return this.#compressions.join(isStrict ? `${key} only` : key, signal, async (stop) => {
+    const mayBeGzip = hasStoredGzip(response, encoding)
+    return this.#compressions.join(refusesPlain ? `${key} only` : key, signal, async (sharedSignal) => {
       const body: Body =
         cachedBody === undefined
-          ? await this.#body(response, stop, mayBeGzip)
+          ? await this.#body(response, sharedSignal, mayBeGzip)
           : { pieces: [cachedBody.bytes], headers: cachedBody.headers }
       if (body.isGzip === true) {
-        this.#keepWanted(key, body)
+        this.#cacheIfRequestedAgain(key, body)
         return { ...body, encoding }
       }
       const bytes = joined(body.pieces)
       // Other requests may have filled the limit while this one waited for its rows.
-      if (bytes.length < compressedMin || (this.#gate.isFull && !isStrict)) {
-        this.#keepWanted(response.name, { ...body, pieces: [bytes] })
+      if (bytes.length < compressedMin || (this.#gate.isFull && !refusesPlain)) {
+        this.#cacheIfRequestedAgain(response.name, { ...body, pieces: [bytes] })
         return { ...body, pieces: [bytes], encoding: identity }
       }
       const compressed = await this.#gate.compress(bytes, encoding)
@@ -195,9 +196,9 @@ export class Responder {
   }
 
   /** A body stored in gzip is not compressed again, since its bytes would differ. */
-  #reusable(response: NamedResponse, encoding: ContentCoding): CachedBody | undefined {
+  #cachedPlainBody(response: NamedResponse, encoding: ContentCoding): CachedBody | undefined {
     const cached = this.#cache.getAgain(response.name)
-    const isOther = isStored(response, encoding) && (cached?.bytes.length ?? 0) >= compressedMin
+    const isOther = hasStoredGzip(response, encoding) && (cached?.bytes.length ?? 0) >= compressedMin
     return isOther ? undefined : cached
   }
 
@@ -208,13 +209,13 @@ export class Responder {
     return this.#making.join(name, signal, async (stop) => response.body(stop, mayBeGzip))
   }
 
-  #keepWanted(name: string, { pieces, headers = {} }: Body): void {
+  #cacheIfRequestedAgain(name: string, { pieces, headers = {} }: Body): void {
     if (this.#cache.isWanted(name, lengthOf(pieces)))
       this.#cache.keep(name, { bytes: joined(pieces), headers })
   }
 }
 
-function isStored({ isStoredAsGzip }: NamedResponse, { name }: ContentCoding): boolean {
+function hasStoredGzip({ isStoredAsGzip }: NamedResponse, { name }: ContentCoding): boolean {
   return isStoredAsGzip === true && name === 'gzip'
 }
 

@@ -154,6 +154,10 @@ export class SendBudget {
     this.#watch(res, bytes, {}, true)
   }
 
+  /**
+   * Counts bytes, once per shared object, until the response ends; cuts off slow clients. Returns a function
+   * that stops the count.
+   */
   #watch(res: ServerResponse, bytes: number, shared: object, isLong: boolean): () => void {
     const entry = { bytes, shared, isLong, progressAt: performance.now(), sentBytes: sentBytesOf(res) }
     this.#responses.set(res, entry)
@@ -163,14 +167,14 @@ export class SendBudget {
     const timer = setInterval(() => {
       if (!isLong || !this.#recordProgress(res, entry, longBytesMin)) res.destroy()
     }, this.#limits.sendTimeoutMs)
-    const end = (): void => {
+    const release = (): void => {
       clearInterval(timer)
       this.#forget(res, entry)
     }
-    const off = onResponseEnd(res, end)
+    const cancelRelease = onResponseEnd(res, release)
     return () => {
-      off()
-      end()
+      cancelRelease()
+      release()
     }
   }
 
@@ -222,7 +226,6 @@ interface StreamOptions {
 
 /**
  * Sends chunks as fast as the client takes them; after an error the response stays incomplete.
- * @param sendBudget cuts off a client that takes too long
  * @throws errors of the chunks; `answerProblem` then closes a connection whose response has begun
  */
 export async function sendStream(
@@ -237,16 +240,16 @@ export async function sendStream(
     res.setHeader('Trailer', Object.keys(trailers).join(', '))
   // A client that knows the length may send its next request on the last bytes, so the last chunk waits until
   // the source has closed its files.
-  const isLengthTold = res.hasHeader('Content-Length')
-  let last: Uint8Array | null = null
+  const hasContentLength = res.hasHeader('Content-Length')
+  let heldChunk: Uint8Array | null = null
   for await (const chunk of chunks) {
     if (res.destroyed) return
-    const next = isLengthTold ? last : chunk
-    if (isLengthTold) last = chunk
+    const next = hasContentLength ? heldChunk : chunk
+    if (hasContentLength) heldChunk = chunk
     if (next !== null && !res.write(next)) await waitForDrain(res, sendBudget, source)
   }
   if (hasTrailers) res.addTrailers(trailers)
-  res.end(last ?? undefined)
+  res.end(heldChunk ?? undefined)
 }
 
 /** A slow client gives its slot to others; what was read ahead stays in memory and counts too. */

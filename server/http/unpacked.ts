@@ -67,11 +67,11 @@ async function transmit(
     await unpacking
   }
   const sending = sendStream(res, verifiedChunks(), sendBudget, { slot })
-  const ends = await Promise.allSettled([unpacking, sending]).finally(release)
-  const failed = ends.find((end) => end.status === 'rejected')
-  if (failed === undefined || res.destroyed) return
+  const outcomes = await Promise.allSettled([unpacking, sending]).finally(release)
+  const failure = outcomes.find((end) => end.status === 'rejected')
+  if (failure === undefined || res.destroyed) return
   packed.onMismatch(`${packed.file} cannot be unpacked`)
-  throw failed.reason
+  throw failure.reason
 }
 
 function wantedRange(

@@ -55,20 +55,19 @@ type LimitedRequest = Middleware[0] & Record<string, RateLimitInfo | undefined>
 
 /** Limits per client (spec: Limits 1): requests of each class, and one budget for the cost of all. */
 export class Limiter {
-  readonly #counted: readonly Counted[]
-  readonly #budget: Counted | undefined
+  readonly #countedPolicies: readonly Counted[]
+  readonly #sharePolicy: Counted | undefined
   readonly #perClass = new Map<LimitClass, ClassLimit[]>()
   readonly #client: (req: IncomingMessage) => string
 
-  /** @param countsFor returns the counts of a policy; each policy has its own */
   constructor(
     policies: readonly Policy[],
     client: (req: IncomingMessage) => string,
     countsFor: (policy: Policy) => Counts,
   ) {
-    this.#counted = policies.map((policy) => ({ policy, counts: countsFor(policy) }))
-    this.#budget = this.#counted.find(({ policy }) => policy.limits === 'share')
-    for (const { policy, counts } of this.#counted) {
+    this.#countedPolicies = policies.map((policy) => ({ policy, counts: countsFor(policy) }))
+    this.#sharePolicy = this.#countedPolicies.find(({ policy }) => policy.limits === 'share')
+    for (const { policy, counts } of this.#countedPolicies) {
       const { limits } = policy
       if (limits === 'share') continue
       const classLimits = this.#perClass.get(limits) ?? []
@@ -83,19 +82,18 @@ export class Limiter {
   /**
    * Counts a request in the policies of its class, and takes its cost before any work is done. A refused
    * request counts in none.
-   * @param cost 0 if there is nothing to pay
    * @returns the quotas left afterwards
    * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
   async admit(
-    limited: LimitClass,
+    limitClass: LimitClass,
     cost: Cost,
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<RemainingQuota[]> {
     const client = this.#client(req)
-    const limits = this.#perClass.get(limited) ?? []
-    const spending = cost === 0 ? null : this.#spent(client, cost, limited)
+    const limits = this.#perClass.get(limitClass) ?? []
+    const spending = cost === 0 ? null : this.#spend(client, cost, limitClass)
     // Ask in parallel, since the counts may be in another process.
     const outcomes = await Promise.all([
       ...limits.map((limit) => outcomeOf(limit, req, res)),
@@ -114,7 +112,7 @@ export class Limiter {
    * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
   async spend(client: string, cost: Cost, limited: LimitClass): Promise<RemainingQuota[]> {
-    const outcome = await this.#spent(client, cost, limited)
+    const outcome = await this.#spend(client, cost, limited)
     if (outcome?.isRefused === true) throw new LimitReached(outcome)
     return outcome === null ? [] : [outcome.standing]
   }
@@ -125,14 +123,14 @@ export class Limiter {
    * @returns the quotas left afterwards; none if costs are not limited
    */
   async charge(client: string, cost: Cost): Promise<RemainingQuota[]> {
-    if (this.#budget === undefined) return []
-    const { policy, counts } = this.#budget
+    if (this.#sharePolicy === undefined) return []
+    const { policy, counts } = this.#sharePolicy
     return [standingOf(policy, await counts.add(client, cost, true))]
   }
 
-  #spent(client: string, cost: Cost, limited: LimitClass): Promise<Outcome> | null {
-    if (this.#budget === undefined) return null
-    const { policy, counts } = this.#budget
+  #spend(client: string, cost: Cost, limited: LimitClass): Promise<Outcome> | null {
+    if (this.#sharePolicy === undefined) return null
+    const { policy, counts } = this.#sharePolicy
     // Downloads that cost more than the quota are allowed: they use the whole quota.
     if (cost > policy.quota && limited !== 'files') throw new ExceedsQuota(policy)
     const amount = Math.min(cost, policy.quota)
@@ -143,7 +141,9 @@ export class Limiter {
 
   async standings(client: string): Promise<RemainingQuota[]> {
     return Promise.all(
-      this.#counted.map(async ({ policy, counts }) => standingOf(policy, await counts.add(client, 0))),
+      this.#countedPolicies.map(async ({ policy, counts }) =>
+        standingOf(policy, await counts.add(client, 0)),
+      ),
     )
   }
 }

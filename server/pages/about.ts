@@ -44,13 +44,13 @@ function aboutHtml(context: PageContext, publicUrl: URL, aboutText: Html | null)
   })
 }
 
-function limitsHtml(context: PageContext, areHeld: boolean): Html {
+function limitsHtml(context: PageContext, areEnforced: boolean): Html {
   const { catalog, addresses, language, words } = context
   const { count, list } = writtenIn(words)
   const { share } = catalog.limits
-  const isShared = areHeld && share.percent < 100
+  const isShared = areEnforced && share.percent < 100
   const limitsText = (limits: readonly Limit[]): string =>
-    limits.length === 0 || !areHeld
+    limits.length === 0 || !areEnforced
       ? words.noLimit
       : list(limits.map(({ requests, per }) => words.limit(count(requests), writtenIn(words).span(per))))
   const main = html`
@@ -58,9 +58,9 @@ function limitsHtml(context: PageContext, areHeld: boolean): Html {
     <p class="lead">${catalog.notice}</p>
     <dl class="facts-list">
       ${limitClasses.map(
-        (limited) =>
-          html`<dt>${words.limitsOf[limited]}</dt>
-            <dd>${limitsText(catalog.limits[limited])}</dd>`,
+        (limitClass) =>
+          html`<dt>${words.limitsOf[limitClass]}</dt>
+            <dd>${limitsText(catalog.limits[limitClass])}</dd>`,
       )}
       <dt>${words.limitsOf.share}</dt>
       <dd>${isShared ? words.limitShare(share.percent, writtenIn(words).span(share.per)) : words.noLimit}</dd>

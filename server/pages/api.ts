@@ -51,8 +51,8 @@ export function apiPage(service: PageService): Resource {
           .catch((error: unknown) => {
             throw problemOf(error, files.download(table))
           })
-        const described = await describeTable(snapshots, dataset, table)
-        return timed(() => textOf(apiHtml(service, described, query, count)))
+        const description = await describeTable(snapshots, dataset, table)
+        return timed(() => textOf(apiHtml(service, description, query, count)))
       }
       return { ...named(service, key), body }
     },

@@ -13,7 +13,12 @@ import { parametersOf } from '../query/parameters.ts'
 import { parseRowQuery } from '../query/query.ts'
 import { findDataset, findTable } from '../routes/find.ts'
 import { unknownChanges } from '../routes/table-changes.ts'
-import { changesOf, knownStarts, type ChangesSnapshot, type KnownChanges } from '../snapshots/changes.ts'
+import {
+  changesOf,
+  knownStarts as comparableVersions,
+  type ChangesSnapshot,
+  type KnownChanges,
+} from '../snapshots/changes.ts'
 import { subscribePart } from './cite.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, textOf, type Html } from './html.ts'
@@ -42,15 +47,15 @@ export function changesPage(service: PageService): Resource {
     countsAs: 'rows',
     find: async (request) => {
       const dataset = findDataset(service.catalog, request.params)
-      const chosen = findTable(dataset, request.params)
-      const versions = await service.snapshots.earlier(chosen)
+      const requestedTable = findTable(dataset, request.params)
+      const earlierManifests = await service.snapshots.earlier(requestedTable)
       return answerQuery(service, request, parse, (answerable) => {
         const { table, snapshot, query } = answerable
         const api = rowAddresses(service).changes(dataset, table)
         const changes = changesOf(snapshot, query.since)
         if (changes === null && query.since !== null) throw unknownChanges(table, snapshot, query, api)
         const current = service.snapshots.current(table)?.manifest ?? snapshot.manifest
-        const manifests = [current, ...versions]
+        const manifests = [current, ...earlierManifests]
         const ids = manifests.map((manifest) => manifest.snapshot)
         const key = [
           'changes',
@@ -61,8 +66,13 @@ export function changesPage(service: PageService): Resource {
           query.to,
           ids,
         ]
-        const rowsTable = changes?.table ?? table
-        const rowQuery = parseRowQuery(rowsTable, query.target, ['snapshot', 'format', 'fields'], rowsPerPage)
+        const changesTable = changes?.table ?? table
+        const rowQuery = parseRowQuery(
+          changesTable,
+          query.target,
+          ['snapshot', 'format', 'fields'],
+          rowsPerPage,
+        )
         const view = { ...answerable, versions: manifests, changes, api }
         if (changes === null || changes.manifest.rows === 0)
           return {
@@ -73,8 +83,8 @@ export function changesPage(service: PageService): Resource {
         return {
           ...named(service, [...key, page.key]),
           body: async (signal) => {
-            const shown = { dataset, table: changes.table, snapshot: changes, query: rowQuery }
-            const { view: rows, serverTiming } = await viewOf(shown, page, service, request, signal)
+            const changedRows = { dataset, table: changes.table, snapshot: changes, query: rowQuery }
+            const { view: rows, serverTiming } = await viewOf(changedRows, page, service, request, signal)
             return { pieces: [textOf(changesHtml(service, view, rows))], serverTiming }
           },
         }
@@ -100,13 +110,13 @@ function changesHtml(
   const { manifest, report } = snapshot
   const feed = writing.documents.tableFeed(table, language)
   const since = changes === null || changes.changes.since === manifest.snapshot ? null : changes.changes.since
-  const name = changes?.changes.file ?? null
-  const file = name === null ? null : files.file(table, manifest.snapshot, name)
+  const fileName = changes?.changes.file ?? null
+  const file = fileName === null ? null : files.file(table, manifest.snapshot, fileName)
   const actions = html`<div class="actions">
     ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
     ${subscribePart(context, feed)}
   </div>`
-  const starts = knownStarts(manifest)
+  const starts = comparableVersions(manifest)
   const momentOf = momentNames(context, [
     ...versions.map((version) => version.snapshot),
     ...starts,
@@ -209,30 +219,30 @@ function countsPart(
   table: Table,
   changes: KnownChanges,
   query: ChangesQuery,
-  rows: number,
+  tableRowCount: number,
 ): Html {
   const { count, list } = writtenIn(words)
-  const kinds = changedRowTexts(words, changes)
+  const changedKinds = changedRowTexts(words, changes)
   const { kindColumn } = changeColumns(changes.fields)
-  const chosen = parametersOf(query.target).find(([name]) => name === kindColumn)?.[1] ?? null
-  const ends = endsOf(changes, query)
-  const kindLink = ({ kind, text }: (typeof kinds)[number]): Html =>
-    kind === chosen
+  const chosenKind = parametersOf(query.target).find(([name]) => name === kindColumn)?.[1] ?? null
+  const endParameters = endsOf(changes, query)
+  const kindLink = ({ kind, text }: (typeof changedKinds)[number]): Html =>
+    kind === chosenKind
       ? html`<strong>${text}</strong>`
-      : html`<a href="${queryLink(new Map([...ends, [kindColumn, kind]]))}">${text}</a>`
-  const isReloaded = changes.added + changes.removed + changes.changed > rows / 2
+      : html`<a href="${queryLink(new Map([...endParameters, [kindColumn, kind]]))}">${text}</a>`
+  const isReloaded = changes.added + changes.removed + changes.changed > tableRowCount / 2
   const fields = changes.changed_fields.map(({ name, rows: changed }) => {
     const field = table.fields.find((item) => item.name === name)
     return `${field === undefined ? name : titleOf(field)} (${count(changed)})`
   })
   return html`<p class="lead dotted" role="status">
       ${isReloaded && html`<span>${words.reloaded}</span>`}
-      ${kinds.length === 0 && html`<span>${words.noRowChanged}</span>`}
-      ${kinds.map((kind) => html`${kindLink(kind)} `)}
-      ${chosen !== null && html`<a href="${queryLink(new Map(ends))}">${words.allChanges}</a>`}
+      ${changedKinds.length === 0 && html`<span>${words.noRowChanged}</span>`}
+      ${changedKinds.map((kind) => html`${kindLink(kind)} `)}
+      ${chosenKind !== null && html`<a href="${queryLink(new Map(endParameters))}">${words.allChanges}</a>`}
     </p>
     ${fields.length > 0 && html`<p>${words.fieldsChanged} ${list(fields)}.</p>`}
-    ${changes.key === null && kinds.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
+    ${changes.key === null && changedKinds.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
 }
 
 function downloadsPart({ words }: PageContext, api: string, { since, to }: ChangesQuery, file: string): Html {
@@ -257,14 +267,14 @@ function rowsPart(
   view: TableView,
 ): Html {
   const { words } = context
-  const { kindColumn, changedColumn, old } = changeColumns(changes.fields)
+  const { kindColumn, changedColumn, old: oldColumnName } = changeColumns(changes.fields)
   const inFields = new Set(changes.changed_fields.map(({ name }) => name))
   const first = table.defaultColumns ?? changes.fields
   const places = new Map(view.fields.map(({ name }, index) => [name, index]))
   const valueIn = (row: Row, name: string): string | null => row[places.get(name) ?? -1] ?? null
-  const counterparts = changes.key === null ? counterpartsIn(view, kindColumn) : new Map<Row, Row>()
+  const pairedRows = changes.key === null ? counterpartsIn(view, kindColumn) : new Map<Row, Row>()
   const differing = changes.fields.filter((name) =>
-    [...counterparts].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),
+    [...pairedRows].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),
   )
   const names = [...new Set([...(changes.key ?? []), ...inFields, ...first, ...differing])]
   // Fields of the catalog, not of the file, since these have titles in the language of the page.
@@ -274,20 +284,21 @@ function rowsPart(
   const kindOf = (row: Row): keyof typeof words.changeKinds =>
     valueIn(row, kindColumn) as keyof typeof words.changeKinds
   // Without a key, the fields of the order say best which row it is.
-  const key = new Set(changes.key ?? table.order.map(({ field }) => field))
+  const keyNames = new Set(changes.key ?? table.order.map(({ field }) => field))
   const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
-    const counterpart = counterparts.get(row)
+    const pairedRow = pairedRows.get(row)
     const value = valueIn(row, field.name)
     const before =
-      counterpart === undefined ? valueIn(row, old(field.name)) : valueIn(counterpart, field.name)
-    const isChanged = counterpart === undefined ? changedNames.includes(field.name) : before !== value
+      pairedRow === undefined ? valueIn(row, oldColumnName(field.name)) : valueIn(pairedRow, field.name)
+    const isChanged = pairedRow === undefined ? changedNames.includes(field.name) : before !== value
+    // Unchanged values beside changed ones are pale.
     const isSame =
-      !isChanged && !key.has(field.name) && (counterpart !== undefined || changedNames.length > 0)
-    const form = isNumber(field) ? 'n' : isTime(field) ? 'd' : 't'
-    return html`<td class="${isSame ? `${form} same` : form}" data-label="${titleOf(field)}">
+      !isChanged && !keyNames.has(field.name) && (pairedRow !== undefined || changedNames.length > 0)
+    const cssClass = isNumber(field) ? 'n' : isTime(field) ? 'd' : 't'
+    return html`<td class="${isSame ? `${cssClass} same` : cssClass}" data-label="${titleOf(field)}">
       ${
         isChanged
-          ? differencePart(context, field, { before, value, kind: counterpart && kindOf(row) })
+          ? differencePart(context, field, { before, value, kind: pairedRow && kindOf(row) })
           : contentOf(context, field, value)
       }
     </td>`
@@ -392,7 +403,7 @@ function cellText({ words }: PageContext, field: Field, value: string | null): s
 
 function pagerPart(
   { words }: PageContext,
-  ends: readonly (readonly [string, string])[],
+  endParameters: readonly (readonly [string, string])[],
   { range, query }: TableView,
 ): Html | null {
   if (range.lastPage === 1) return null
@@ -400,7 +411,7 @@ function pagerPart(
   const link = (name: string, page: number): Html =>
     page < 1 || page > range.lastPage
       ? html`<span class="off">${name}</span>`
-      : html`<a href="${queryLink(new Map([...ends, ...query.parameters]), page)}">${name}</a>`
+      : html`<a href="${queryLink(new Map([...endParameters, ...query.parameters]), page)}">${name}</a>`
   return html`<nav class="pager" aria-label="${words.page}">
     ${link(words.previous, range.page - 1)} ${words.page} ${count(range.page)} ${words.of}
     ${count(range.lastPage)} ${link(words.next, range.page + 1)}

@@ -66,7 +66,7 @@ interface DescribedFrame {
   readonly frame: (parameters: QueryParameters, signal: () => AbortSignal) => Promise<Frame>
 }
 
-/** Serves the current snapshot if the requested one is no longer kept. */
+/** Serves a table or chart in a frame, from the current snapshot if the requested one was deleted. */
 function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
   service: PageService,
   kind: 'chart' | null,
@@ -239,6 +239,7 @@ export function oEmbed(
   }
 }
 
+/** Finds the frame for the address of a table or chart of this service; null for any other. */
 function frameAt(
   url: string,
   { origin, pathname }: URL,

@@ -46,7 +46,7 @@ const tokens = /"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 /** Deeper values get no line breaks, since indenting extreme nesting would produce a huge page. */
 const lineStarts = Array.from({ length: 20 }, (_, depth) => `\n${'  '.repeat(depth)}`)
 
-/** One value per line; numbers and texts keep their spelling. */
+/** Marks up JSON with one value per line, and keeps the spelling of numbers and texts. */
 function highlight(text: string): string {
   const pieces: string[] = []
   let depth = 0

@@ -79,7 +79,7 @@ function isDetailShown({ code, isOfApi }: ProblemView, language: Language): bool
   return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }
 
-/** Form with all parameters, each with its fault. */
+/** Shows a form with the parameters that another value can correct, each with its error. */
 function correctionForm(
   { language, words }: PageContext,
   { errors, parameters, isOfApi, table }: ProblemView,
@@ -183,7 +183,6 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
       const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
       const isPage = languages.some((language) => target.startsWith(`/${language}/`))
       const isBelowApi = context.catalog.families.some(({ prefix }) => target.startsWith(`${prefix}/`))
-      // A person who follows an old link needs no addresses of the API.
       const isOfApi = code === 'unknown-address' ? isBelowApi : !isPage
       const [, , , slug = '', name = ''] = target.split(/[/?]/)
       const dataset = isPage ? (context.catalog.datasets.get(slug) ?? null) : null

@@ -21,6 +21,7 @@ export interface ChangesTarget {
 const parameterOfName = { since: 'since', from: 'since', to: 'to' } as const
 export const changesParameterNames = Object.keys(parameterOfName)
 
+/** Separates the two snapshots to compare from the rest of the target, which selects rows. */
 export function parseChangesTarget(target: string): ChangesTarget {
   const errors: ParameterError[] = []
   const ids = new Map<string, SnapshotId | null>()

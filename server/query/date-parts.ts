@@ -137,7 +137,9 @@ export function partsOf({ fields }: Pick<Table, 'fields'>, field: Field): readon
 
 const termCache = new WeakMap<Field, ReadonlyMap<DatePart, Term>>()
 
-/** Undefined if the field has no part `date__month`, for example. */
+/**
+ * Finds the term of a part, such as `date__month`, always the same object; undefined if the field lacks it.
+ */
 export function partTerm(base: Field, name: string): Term | undefined {
   const part = allPartsOf(base).find((candidate) => candidate === name)
   if (part === undefined) return undefined

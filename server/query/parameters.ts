@@ -102,7 +102,6 @@ export type QueryParameters = ReadonlyMap<string, string>
 /**
  * Parses strictly.
  * @param target path and query as received
- * @param knownNames names of the accepted parameters
  * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
  */
 export function parseQuery(target: string, knownNames: readonly string[]): QueryParameters {

@@ -105,7 +105,6 @@ interface Given {
 
 /**
  * Separates conditions from other parameters.
- * @param pairs names and texts, in order
  * @param offered names of the parameters that are not conditions
  */
 export function readGiven(

@@ -16,7 +16,7 @@ export function mixedTotal(table: Table, { terms, measures, filter }: AggregateQ
 }
 
 /**
- * First total that a filter does not separate from its parts; null if there is none.
+ * Returns the first total that the filter leaves among its parts, or null: sums would count both.
  * @param separated names of fields that separate rows in another way
  */
 export function unseparatedTotal(

@@ -29,7 +29,6 @@ export function datasetDetail(family: Family, service: Runtime): Resource {
       const tableSnapshots = tables.map((table) => snapshots.current(table))
       const detail = {
         answer: detailOf(family, service, dataset, tableSnapshots),
-        // The response can be reused until a table has a new snapshot.
         isCurrent: () => tables.every((table, index) => snapshots.current(table) === tableSnapshots[index]),
       }
       cachedDetails.set(dataset, detail)

@@ -8,7 +8,6 @@ const notConditions = new Set(['format', 'snapshot', 'page'])
 /**
  * Name such as `covid19-caso-state-SP-2026-01-02.csv`: table, short query, and UTC date of the import. If the
  * short form loses characters, a hash follows.
- * @param page number of the page; absent for all rows of the query
  */
 export function fileNameOf(
   { table, manifest }: Snapshot,

@@ -42,7 +42,6 @@ export function wholeTableOf({
 
 /**
  * @param address of the rows, without a query
- * @param parameters canonical parameters of the query
  * @param format of the response; the other offers become alternates
  */
 export function pageLinks(

@@ -101,7 +101,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
   }
 }
 
-/** The snapshot is not kept, or later than the other one. */
+/** Explains that changes are not kept, or `since` is not earlier than `to`; links to the oldest ones. */
 export function unknownChanges(
   table: Table,
   later: Snapshot,

@@ -39,7 +39,6 @@ export function tableDetail(family: Family, service: Runtime): Resource {
       const cached = cachedAnswers.get(table)
       if (cached?.snapshot === snapshot) return cached.answer
       const answer = detailOf(family, service, dataset, table, snapshot)
-      // Valid until the table serves another snapshot.
       cachedAnswers.set(table, { snapshot, answer })
       return answer
     },

@@ -91,6 +91,7 @@ export function respondWithRows(
         await sendDownload(snapshot, service, request, req, res)
         return
       }
+      // Only Parquet has no content type: it exists as files of whole tables.
       if (!('contentType' in format)) {
         if (!isWholeDownload) throw noParquet(files.listing(table))
         sendRedirect(res, 302, absolutePath(parquetOf(snapshot, files)), freshness.changing)

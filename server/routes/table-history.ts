@@ -125,6 +125,9 @@ function keyConditions(
   return conditions
 }
 
+/**
+ * Reads the rows that satisfy conditions like the data endpoint, and parses their cells into exact values.
+ */
 async function rowsOf(
   { table, ...snapshot }: Snapshot,
   conditions: URLSearchParams,
@@ -151,7 +154,10 @@ function seen({ snapshot, import_date: date }: Manifest): Row {
   return { snapshot, import_date: date }
 }
 
-/** A row's life in the kept snapshots, from the changes that its key finds. */
+/**
+ * Describes a row's life in the kept snapshots, from the changes that its key finds.
+ * @param states newest first
+ */
 function historyOf(
   table: Table,
   conditions: URLSearchParams,
@@ -165,7 +171,8 @@ function historyOf(
   const oldest = states.at(-1)?.manifest
   // A row without changes has been there since the oldest snapshot, or never.
   const isFirstAdded = first?.kind === 'added'
-  const firstSeen = isFirstAdded ? first.manifest : row !== null || latest !== undefined ? oldest : undefined
+  const hasExisted = row !== null || latest !== undefined
+  const firstSeen = isFirstAdded ? first.manifest : hasExisted ? oldest : undefined
   const isRemoved = row === null && latest?.kind === 'removed'
   const lastWithRow = states[states.findIndex(({ manifest }) => manifest === latest?.manifest) + 1]?.manifest
   const lastSeen = isRemoved ? lastWithRow : row === null ? undefined : states[0]?.manifest

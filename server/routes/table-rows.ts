@@ -44,7 +44,6 @@ export function tableRows(family: Family, service: Runtime): Resource {
           // Links to other pages come with the body: they need the number of pages.
           Link: linkToFile(downloadUrl),
           ...(page.range !== null && { 'Acervo-Count': String(page.range.count) }),
-          // File name for formats that browsers may save.
           ...(format.savedAs !== null && {
             'Content-Disposition': `${format.savedAs}; filename="${fileNameOf(page.snapshot, query, format.ending, page.range?.page ?? query.page)}"`,
           }),

@@ -51,7 +51,7 @@ export function isServable(table: Table, manifest: Manifest): boolean {
 /**
  * Leaves out fields that published rows lack, and takes the others in published order. If a published field
  * was changed or removed, the table stays as declared.
- * @param latest manifest last published of a table; null if there is none
+ * @param latest manifest last published of a table
  */
 function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
   const [lacking, published] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]

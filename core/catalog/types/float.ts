@@ -37,7 +37,7 @@ export const float: FieldTypeRow = {
   // The texts `inf` and `nan` equal their rendered values, but are not valid.
   certain: (_text, value) => `isfinite(${value})`,
   // Texts that differ from the rendered value only in zeros at the end. After a point, these do not change
-  // the number. In an exponent they would, but then the rendered value has another exponent.
+  // the number.
   equivalenceTests: (text, rendered) => [
     `${rendered} = ${text} || '.0'`,
     `rtrim(${rendered}, '0') = rtrim(${text}, '0')`,

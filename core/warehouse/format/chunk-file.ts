@@ -1,15 +1,6 @@
 import zlib from 'node:zlib'
 
-/**
- * The layout of the files beside the Parquet files of a snapshot: chunks, then where each one is. All numbers are little endian.
- *
- *     chunk 0, chunk 1, ...
- *     directory:  per chunk, its length and its CRC-32 (UINT32 each)
- *     sections:   per 2,048 chunks, the position of the first one (UINT64) and the CRC-32 of their part of the directory (UINT32)
- *     CRC-32 of the sections (UINT32)
- *
- * The number of chunks follows from the content: see `row-store.ts`.
- */
+/** The layout of files beside the Parquet files: see "Container" in docs/reference/format.md. */
 
 export interface Chunk {
   readonly start: number
@@ -24,6 +15,7 @@ const entryBytes = 8
 const sectionBytes = 12
 const sumBytes = 4
 
+/** Encodes length and checksum of each chunk, then start and checksum of each section of chunks. */
 export function directoryOf(chunks: readonly Omit<Chunk, 'start'>[]): Buffer {
   const directory = Buffer.alloc(chunks.length * entryBytes)
   const sections = Buffer.alloc(Math.ceil(chunks.length / sectionChunks) * sectionBytes)

@@ -1,12 +1,7 @@
 import zlib from 'node:zlib'
 import type { ChunkFile } from './chunk-file.ts'
 
-/**
- * The layout of the codes of a snapshot. A code is the index in the sorted distinct values of a field, from
- * 0; null comes last. Deflated chunks (RFC 1951) follow in this order:
- * - section 0: counts and groups of field 0 (counts, group 0, group 1, ...), then of field 1, ...
- * - section 1: the same for the next 16 groups of rows, ...
- */
+/** The layout of the codes of a snapshot: see `codes.bin` in docs/reference/format.md. */
 
 /** Number of rows in a group; the last group may have fewer. */
 export const groupRows = 16_384

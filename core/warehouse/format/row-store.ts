@@ -3,19 +3,7 @@ import type { Field } from '../../catalog/catalog.ts'
 import { quotedJson } from '../../text.ts'
 import { storedBlock } from './gzip-sections.ts'
 
-/**
- * The layout of a row store, a file of chunks (see `chunk-file.ts`) with the rows of a part as JSON, as pages have
- * them: with all fields, in alphabetical order. A page is mostly copied from it.
- *
- * - Text chunks: 25 rows each, the last one may have fewer. Each row is followed by a comma. The text is some
- *   deflate blocks (RFC 1951) that end with a byte and refer to nothing before them. So it can be inflated alone, and
- *   copied into any other deflate stream, such as a gzip file. The last comma is a block of its own, which the last
- *   chunk of a page leaves out.
- * - Index chunks, one for every 64 text chunks: the CRC-32 of each text without its last comma (UINT32), then for each
- *   row where it ends in its text, after its comma (UINT32). All numbers are little endian.
- *
- * A text of more than 16 MB is not stored: its chunk is empty, and its sum 0.
- */
+/** The layout of a row store: see `rows-N.bin` in docs/reference/format.md. A page is mostly copied from it. */
 
 /** A divisor of the usual page sizes, whose pages then consist of complete chunks. */
 export const chunkRows = 25
@@ -141,7 +129,6 @@ export class RowValues {
 function valueEnd(text: Uint8Array, start: number): number {
   let offset = skipSpaces(text, start)
   const first = text[offset]
-  // Most values are numbers or strings.
   if (first === quote) return skipSpaces(text, stringEnd(text, offset) + 1)
   if (first !== openBrace && first !== openBracket) {
     for (

@@ -110,7 +110,6 @@ export class LocalFiles {
   }
 
   async #obtain(file: PinnedFile, entry: LocalCopy, place: string): Promise<void> {
-    // An earlier process may have fetched it.
     if (await isFile(place, file)) {
       this.#count(entry, file.bytes)
       await this.#noteVersion(file, entry, place)

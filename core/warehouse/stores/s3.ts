@@ -34,8 +34,7 @@ interface S3Options {
 /**
  * An object store with the S3 protocol. Credentials, region and endpoint come from variables `AWS_...` and
  * other sources of the SDK. A small file is replaced only if it has not changed since this process read it,
- * so that one of two concurrent jobs fails. After a lost answer to a write, reading the file shows whether it
- * succeeded.
+ * so that one of two concurrent jobs fails.
  */
 export class S3Store implements Store {
   readonly address: string

@@ -6,27 +6,26 @@ import { type Staged, type Conversion, numberOf, stagedSql } from '../conversion
 import { expectedCount, plainSql } from './plain.ts'
 
 /**
- * Compares our scanner with DuckDB's reader: rows, and values and bytes of each column, which `seen` of a row
- * joins into one number. Totals do not show values that moved to other rows of a column.
- * @throws TableFailure naming the column that differs
+ * Checks that DuckDB read as many rows, and values and bytes of each column, as our scanner. Returns totals
+ * of the file.
  */
 export async function reconcileStaged(conversion: Conversion, batch: Batch, file: string): Promise<Staged> {
   const extremesSql = conversion.fields.map(({ field }, index) =>
     typeRow(field.type).isNarrowed ? `min(f${index}), max(f${index})` : 'null, null',
   )
-  const [row = []] = await conversion.db.rows(`select count(*), coalesce(sum(seen), 0)::varchar,
+  const [[rows, seenSum, goodRows, hashSum, ...extremes] = []] = await conversion.db
+    .rows(`select count(*), coalesce(sum(seen), 0)::varchar,
     count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${extremesSql.join(', ')}
     from ${stagedSql([file])}`)
-  await requireAgreement(conversion, batch, row[0], row[1])
-  const goodRows = numberOf(row[2])
+  await requireAgreement(conversion, batch, rows, seenSum)
   return {
     files: [file],
-    goodRows,
-    badRows: batch.records - goodRows,
-    rowHash: BigInt(String(row[3])),
+    goodRows: numberOf(goodRows),
+    badRows: batch.records - numberOf(goodRows),
+    rowHash: BigInt(String(hashSum)),
     bits: conversion.fields.map(({ field }, index) =>
       typeRow(field.type).isNarrowed
-        ? Math.max(...row.slice(4 + 2 * index, 6 + 2 * index).map(bitsOf))
+        ? Math.max(...extremes.slice(2 * index, 2 * index + 2).map(bitsOf))
         : null,
     ),
   }

@@ -15,7 +15,6 @@ type Header = Pick<Batch, 'header' | 'headerLine'>
 
 /**
  * Matches fields with the header of their source, by name.
- * @param constantFields fields with a constant value
  * @param acceptsDrift allows missing columns (null) and new ones (ignored)
  * @throws TableFailure with the names that do not match
  */

@@ -6,7 +6,7 @@ import { recordBytesMax } from '../../source/soundness.ts'
 import type { ColumnWeights, MatchedField, Conversion } from '../conversion.ts'
 
 /**
- * SQL: the rows of a batch as texts, with the columns of fields; empty texts are null. All options are set,
+ * SQL: the rows of a batch as texts; empty texts are null. All options are set,
  * so that DuckDB guesses nothing. Several threads read only files without line feeds in values, which they
  * would split.
  */

@@ -69,7 +69,7 @@ const statementsMax = 12
 const dayFieldsMax = 3
 
 /**
- * Reads and casts all rows without publishing.
+ * Reads and casts all rows without publishing; counts and collects values that do not fit.
  * @throws TableFailure if the source is unreadable, or its two readers disagree
  */
 export async function tryEntry(options: TrialOptions): Promise<Trial> {
@@ -98,7 +98,6 @@ export async function tryEntry(options: TrialOptions): Promise<Trial> {
     ),
     examples,
     days: new Map(
-      // Too many days are reported as none.
       [...datesByField].map(([name, dates]) => [name, dates.size > daysMax ? [] : [...dates].toSorted()]),
     ),
   }
@@ -135,7 +134,6 @@ export async function uniqueKey(
   await db.rows(
     `create or replace temp table acervo_keys (${columns.map((name) => `${name} ubigint`).join(', ')})`,
   )
-  // Adds a hash of the values of each key in each row.
   const hashBatch = async (batch: Batch): Promise<void> => {
     const keyFields = new Set(keys.flat())
     const fields = matchedIn(table, batch).filter(({ field }) => keyFields.has(field.name))
@@ -212,17 +210,16 @@ async function tryFields(
       : [{ set: dates, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
   })
   const terms = [...counts, ...dayTerms.map(({ sql }) => sql)]
-  const [row = []] = await conversion.db.rows(
+  const [[rows, seenSum, ...totals] = []] = await conversion.db.rows(
     `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(conversion)} as seen from ${from})`,
   )
-  await requireAgreement(conversion, batch, row[0], row[1])
+  await requireAgreement(conversion, batch, rows, seenSum)
+  const totalsOf = (index: number): number[] => totals.slice(3 * index, 3 * index + 3).map(numberOf)
   for (const [index, { set }] of dayTerms.entries()) {
-    const dayList = row[2 + 3 * fields.length + index]
+    const dayList = totals[3 * fields.length + index]
     if (typeof dayList === 'string' && set.size <= daysMax) for (const day of dayList.split(' ')) set.add(day)
   }
-  const badFields = fields.flatMap((field, index) =>
-    numberOf(row[4 + 3 * index]) === 0 ? [] : [{ ...field, index }],
-  )
+  const badFields = fields.flatMap((field, index) => (totalsOf(index)[2] === 0 ? [] : [{ ...field, index }]))
   const misfits =
     badFields.length === 0
       ? []
@@ -233,7 +230,7 @@ async function tryFields(
           qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
           order by field, count(*) desc, min(record)`)
   for (const [index, { tally }] of attempts.entries()) {
-    const [filled = 0, longest = 0, badCount = 0] = row.slice(2 + 3 * index, 5 + 3 * index).map(numberOf)
+    const [filled = 0, longest = 0, badCount = 0] = totalsOf(index)
     tally.add(
       { filled, longest, bad: badCount },
       misfits.filter(([field]) => numberOf(field) === index),
@@ -241,6 +238,7 @@ async function tryFields(
   }
 }
 
+/** Returns the SQL of `valuesSql`, where a good text also matches the patterns of its field. */
 function fitsSql(attempts: readonly Attempt[], csvSql: string, batch: Batch): ValuesSql {
   const { fields, from } = valuesSql(
     attempts.map(({ matched }) => matched),

@@ -52,10 +52,7 @@ export function valuesSql(
     return tenfolds === 0 ? plain : tenfold(plain, tenfolds)
   })
   const values = scaled.map((plain, index) => valueOf(plain, fieldAt(index)))
-  const validityTests = scaled.map((plain, index) => {
-    const isOwn = scaled[index] === texts[index]
-    return validitySql(isOwn ? plain : (texts[index] ?? ''), plain, fieldAt(index))
-  })
+  const validityTests = scaled.map((plain, index) => validitySql(texts[index] ?? '', plain, fieldAt(index)))
   const expressions = matched.map(({ field }, index) => ({
     text: texts[index] ?? '',
     value: values[index] ?? '',
@@ -145,8 +142,9 @@ function valueOf(plain: string, field: Field): string {
 }
 
 /**
- * SQL condition: the text is null, or its value is written back as it was read.
- * @param plain the text in the plain spelling of the type, such as `1234.5` for `1.234,5`
+ * Returns a condition: the text is null, or has the pattern of the type, and its value, written back, equals
+ * its canonical form.
+ * @param plain the text spelled as the type is, such as `1234.5` for `1.234,5`
  */
 function validitySql(text: string, plain: string, field: Field): string {
   const type = typeRow(field.type)

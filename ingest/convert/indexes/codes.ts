@@ -59,6 +59,10 @@ async function packed(fields: readonly CodedField[], columns: readonly Codes[]):
   return Promise.all(chunks.map(deflated))
 }
 
+/**
+ * @throws TableFailure if codes of a group differ from the sums of its values, or counts of a section from
+ * its codes
+ */
 async function verifyCodes(
   conversion: Conversion,
   file: ChunkFile,

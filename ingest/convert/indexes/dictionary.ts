@@ -132,6 +132,7 @@ interface ExpectedSums {
 const halves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
+/** Sums hashes of the values in each group of rows, weighted by position so that swapped values show. */
 export async function expectedSums(
   conversion: Conversion,
   fields: readonly CodedField[],

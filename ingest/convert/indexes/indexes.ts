@@ -37,7 +37,6 @@ type WrittenDictionary = readonly { readonly name: string; readonly values: numb
 /**
  * Writes and proves all files for the server.
  * @param otherDb second connection, since indexes and row stores are written at the same time
- * @param existingFiles files that are in the folder already
  * @param codedDistinctMax a field with more distinct values has no codes, but an order by its values
  * @throws TableFailure if a verification fails
  */
@@ -81,6 +80,7 @@ async function writeIndexes(
   if (coded.length > 0) await writeDictionary(conversion, folder, coded)
   await writeCodes(conversion, path.join(folder, fileNames.codes), rows, coded)
   const codedNames = new Set(coded.map(({ name }) => name))
+  // Orders and word indexes save reading parts, so a single part needs none.
   const hasOnePart = parts.length < 2
   const needsOrder = (name: string): boolean =>
     !codedNames.has(name) && conversion.fields.some(({ field }) => field.name === name && isBisected(field))

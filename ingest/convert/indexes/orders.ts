@@ -26,7 +26,6 @@ const sliceRows = 16 * sectionRows
 /**
  * Writes the positions of the rows in each declared order, and the codes of `coded` fields. Adds an order by
  * each filter field without codes that leads no other.
- * @param filters filter fields without codes
  * @throws TableFailure if a verification fails
  */
 export async function writeOrders(
@@ -61,6 +60,7 @@ export async function writeOrders(
   return written
 }
 
+/** Sorts positions and fields into a scratch file and proves it. Returns a conversion that reads it. */
 async function sortInto(
   conversion: Conversion,
   scratch: string,

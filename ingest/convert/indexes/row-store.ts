@@ -25,7 +25,6 @@ import { ChunkWriter } from './chunk-writer.ts'
 
 /**
  * Writes the row stores of parts that have none, and reads them back.
- * @param existingFiles files that are in the folder already
  * @returns file names; null if the table has no row store
  * @throws TableFailure if a verification fails
  */
@@ -44,7 +43,10 @@ export async function writeRowStores(
   return names
 }
 
-/** Writes the rows as compressed texts, then their indexes; reads all back. */
+/**
+ * Writes the rows of a part as compressed texts, then an index for each `indexedChunks` texts; reads all
+ * back.
+ */
 async function writeRowStore(
   conversion: Conversion,
   folder: string,
@@ -99,7 +101,10 @@ interface Span {
   readonly hasShortTexts: boolean
 }
 
-/** Consecutive rows whose texts are all short, or all long. */
+/**
+ * Divides the rows into spans that fit in memory: large ones for all threads or, where texts are long, small
+ * ones for one thread.
+ */
 async function spansOf(conversion: Conversion, from: string): Promise<Span[]> {
   const texts = conversion.fields.flatMap(({ field }) =>
     typeRow(field.type).stored(field) === 'VARCHAR' ? [`coalesce(strlen(${quotedName(field.name)}), 0)`] : [],

@@ -34,7 +34,6 @@ export async function partitionsIn(
     return `(${file}, ${start}, ${recordsBefore})`
   })
   const { rendered } = typeRow(field.type)
-  // The first and the last value of each file, which must be equal.
   const rows = await db.rows(
     `select ${rendered('min(value)')}, ${rendered('max(value)')}, count(value), count(*), file from
       (select f${index} as value, before + file_row_number as record from ${stagedSql(staged.files)} where is_good) as rows

@@ -44,9 +44,8 @@ interface KnownFile {
 }
 
 /**
- * Files to reuse from the previous snapshot; null if everything must be read.
+ * Returns the partitions to reuse from the previous snapshot; null if everything must be read.
  * @param before manifest of an intact snapshot with the current definition
- * @param files all files of the current source
  */
 export async function findReusable(
   store: Store,
@@ -112,7 +111,7 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
   return new Set(files.map(({ name }) => name)).size === files.length
 }
 
-/** Parts of each partition. The first section of the gzip file is its header. */
+/** The first section of the gzip file is its header. */
 function partsByPartition(
   { partitions = [], parts, indexes = [], row_stores: rowStores = [] }: Manifest,
   sections: readonly GzipSection[],
@@ -151,7 +150,6 @@ export interface Planned {
 /**
  * Merges reused and read partitions, and divides their rows into parts of one partition each.
  * @param newPartitions in the order of the table
- * @param partRowsMax maximum number of rows of a part
  */
 export function planParts(
   table: Table,

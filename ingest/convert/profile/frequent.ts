@@ -24,7 +24,6 @@ interface CountedColumn extends ValueColumn {
 
 /**
  * Returns the most frequent values of each column.
- * @param rows of the table
  */
 export async function frequentOf(
   db: Connection,
@@ -106,7 +105,7 @@ async function countedByHash(db: Connection, valueColumn: ValueColumn): Promise<
       [valueColumn],
       `and hash(value) in (select hash ${frequentHashesSql})`,
     )
-    // Values with the same hash may each occur less often than the hash.
+    // Other values have fewer rows than the threshold.
     const leastFrequent = values[limit - 1]
     return leastFrequent !== undefined && leastFrequent.rows >= numberOf(thresholdRow[0]) ? values : null
   } finally {

@@ -27,6 +27,10 @@ export interface FieldProfile {
 const uniqueShare = 0.5
 const alwaysCountedMax = 1000
 
+/**
+ * Counts nulls and distinct values of each field; finds its extremes, and its histogram or most frequent
+ * values.
+ */
 export async function profile(conversion: Conversion, rows: number): Promise<FieldProfile[]> {
   const fields = conversion.fields.map(({ field }) => field)
   if (rows === 0) {

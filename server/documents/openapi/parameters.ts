@@ -59,9 +59,9 @@ const boxSchema: Json = {
   maxItems: 4,
 }
 
-const list = { style: 'form', explode: false } as const
+const commaStyle = { style: 'form', explode: false } as const
 /** One parameter per value, since values may contain commas. */
-const repeated = { style: 'form', explode: true } as const
+const repeatStyle = { style: 'form', explode: true } as const
 
 function valueSchema(field: Term): Json {
   const schema = partSchemaOf(field)
@@ -80,12 +80,15 @@ function operandSchema(field: Term, operator: Operator): Json {
     case 'item':
       return { schema: ref('text-part') }
     case 'box':
-      return { ...list, schema: boxSchema }
+      return { ...commaStyle, schema: boxSchema }
     case 'pair':
-      return { ...repeated, schema: { type: 'array', items: valueSchema(field), minItems: 2, maxItems: 2 } }
+      return {
+        ...repeatStyle,
+        schema: { type: 'array', items: valueSchema(field), minItems: 2, maxItems: 2 },
+      }
     case 'list':
       return {
-        ...repeated,
+        ...repeatStyle,
         schema: { type: 'array', items: valueSchema(field), minItems: 1, maxItems: listLengthMax },
       }
   }
@@ -93,7 +96,7 @@ function operandSchema(field: Term, operator: Operator): Json {
 
 export type Named = readonly [component: string, parameter: Json]
 
-function isArray(operator: Operator): boolean {
+function takesSeveralValues(operator: Operator): boolean {
   return ['list', 'pair'].includes(operatorRow(operator).operandKind)
 }
 
@@ -112,14 +115,14 @@ export function conditionParameters({ table, report }: TableDescription): Named[
     const operators = field.part === undefined ? operatorsOf(field) : operatorsOfDateParts
     const description = (parameterName: string, operator: Operator): string => {
       const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
-      return isArray(operator)
+      return takesSeveralValues(operator)
         ? `${meaning} Also as one value with commas, \`${parameterName}=a,"b, c"\`.`
         : meaning
     }
     const parameter = (parameterName: string, operator: Operator): Named => [
       `filter-${escapedName(parameterName)}`,
       {
-        name: isArray(operator) ? `${parameterName}[]` : parameterName,
+        name: takesSeveralValues(operator) ? `${parameterName}[]` : parameterName,
         in: 'query',
         description: description(parameterName, operator),
         ...operandSchema(field, operator),
@@ -140,14 +143,14 @@ function exampleValues(table: Table, report: TableDescription['report']): Readon
     for (const [name, text] of parameters) {
       const { field, operator } = /^(?<field>.*)__(?<operator>[a-z]+)$/.exec(name)?.groups ?? {}
       if (field === undefined || examples.has(name)) continue
-      const tableField = table.fields.find((item) => item.name === field)
-      const typed = (value: string): unknown =>
-        tableField !== undefined &&
-        typeRow(tableField.type).operandSchema(tableField)['type'] !== 'string' &&
+      const fieldOfParameter = table.fields.find((item) => item.name === field)
+      const jsonValue = (value: string): unknown =>
+        fieldOfParameter !== undefined &&
+        typeRow(fieldOfParameter.type).operandSchema(fieldOfParameter)['type'] !== 'string' &&
         Number.isSafeInteger(Number(value))
           ? Number(value)
           : value
-      examples.set(name, operator === 'in' ? parseList(text)?.map(typed) : typed(text))
+      examples.set(name, operator === 'in' ? parseList(text)?.map(jsonValue) : jsonValue(text))
     }
   }
   return examples
@@ -231,8 +234,8 @@ const ofAggregates = (name: keyof typeof aggregateParameterRows, schema: Json): 
   ...schema,
 })
 
-const namesOf = (items: readonly string[], max: number): Json => ({
-  ...list,
+const namesSchema = (items: readonly string[], max: number): Json => ({
+  ...commaStyle,
   schema: {
     type: 'array',
     items: { type: 'string', enum: items },
@@ -257,23 +260,26 @@ export function keyParameter({ table, report }: TableDescription, name: string):
 
 export function aggregateParameters({ table }: TableDescription): Named[] {
   const terms = termsOf(table).map(({ name }) => formatList([name]))
-  const rows = rowsName(table)
+  const rowsMeasure = rowsName(table)
   const measures = table.fields.flatMap((field) =>
     functionsOf(table, field).map((functionName) => formatList([`${field.name}__${functionName}`])),
   )
-  const keys = [...terms, rows, ...measures]
-  const orderedBy = namesOf(
+  const keys = [...terms, rowsMeasure, ...measures]
+  const orderedBy = namesSchema(
     keys.flatMap((name) => [name, name.startsWith('"') ? `"-${name.slice(1)}` : `-${name}`]),
     termsMax + measuresMax,
   )
   return [
-    ['group-parameter', ofAggregates('group', { ...namesOf(terms, termsMax), example: terms.slice(0, 1) })],
-    ['measure-parameter', ofAggregates('measure', namesOf([rows, ...measures], measuresMax))],
+    [
+      'group-parameter',
+      ofAggregates('group', { ...namesSchema(terms, termsMax), example: terms.slice(0, 1) }),
+    ],
+    ['measure-parameter', ofAggregates('measure', namesSchema([rowsMeasure, ...measures], measuresMax))],
     ['group-ordering-parameter', ofAggregates('ordering', orderedBy)],
     ...(['gt', 'gte', 'lt', 'lte', 'eq', 'ne'] as const).map((operator): Named => [
       `group-rows__${operator}`,
       {
-        name: `${rows}__${operator}`,
+        name: `${rowsMeasure}__${operator}`,
         in: 'query',
         description: `Groups whose number of rows ${operatorRow(operator).meaning}. Other measures have the same operators.`,
         schema: ref(schemaName('integer')),
@@ -286,14 +292,14 @@ export function fieldParameters({ table }: TableDescription): Named[] {
   const names = inAlphabet(table.fields).map(({ name }) => formatList([name]))
   const keys = table.fields.flatMap(({ name }) => [formatList([name]), formatList([`-${name}`])])
   const ordering = {
-    ...list,
+    ...commaStyle,
     schema: { type: 'array', items: { type: 'string', enum: keys }, minItems: 1, uniqueItems: true },
   }
   return [
     [
       componentName('fields'),
       described('fields', {
-        ...list,
+        ...commaStyle,
         schema: { type: 'array', items: { type: 'string', enum: names }, minItems: 1 },
         example: names.slice(0, 2),
       }),

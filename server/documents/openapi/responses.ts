@@ -55,8 +55,8 @@ export function problemResponses(): Json {
         {
           description: ownCodes.map((code) => `\`${code}\`: ${problemRows[code].title}.`).join(' '),
           headers: {
-            ...referred([...commonHeaderNames, 'Cache-Control', 'Link']),
-            ...(ownCodes.some((code) => retried.has(code)) && referred(['Retry-After'])),
+            ...headerRefs([...commonHeaderNames, 'Cache-Control', 'Link']),
+            ...(ownCodes.some((code) => retryableCodes.has(code)) && headerRefs(['Retry-After'])),
           },
           content: {
             'application/problem+json': { schema: ref(schemaNameOf(status)) },
@@ -68,7 +68,7 @@ export function problemResponses(): Json {
   )
 }
 
-const retried: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+const retryableCodes: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'too-many-requests',
   'starting',
   'not-published',
@@ -185,24 +185,24 @@ export function headerComponents(): Json {
   )
 }
 
-function referred(names: readonly HeaderName[]): Json {
+function headerRefs(names: readonly HeaderName[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 export function answer(description: string, content: Json, extraHeaders: readonly HeaderName[] = []): Json {
-  return { description, headers: referred([...cachedNames, ...extraHeaders]), content }
+  return { description, headers: headerRefs([...cachedNames, ...extraHeaders]), content }
 }
 
 export function redirect(description: string): Json {
   return {
     description,
-    headers: referred([...commonHeaderNames, 'Acervo-Moved', 'Cache-Control', 'Location']),
+    headers: headerRefs([...commonHeaderNames, 'Acervo-Moved', 'Cache-Control', 'Location']),
   }
 }
 
 export const unchanged: Json = {
   description: 'Not modified since the copy that If-None-Match names.',
-  headers: referred([
+  headers: headerRefs([
     ...cachedNames,
     'Acervo-Changes',
     'Acervo-Count',

@@ -7,9 +7,9 @@ import { answer, jsonOf, redirect, problemAnswers, ref, unchanged, type HeaderNa
 
 type PathOf = (address: string) => string
 
-const ofDataset = ['unknown-dataset', 'not-acceptable', 'invalid-parameter'] as const
+const datasetProblems = ['unknown-dataset', 'not-acceptable', 'invalid-parameter'] as const
 const ofFiles = [
-  ...ofDataset,
+  ...datasetProblems,
   'unknown-table',
   'unknown-address',
   'not-published',
@@ -21,7 +21,7 @@ const ofFiles = [
 const ifNoneMatch = parameter('if-none-match')
 const asJson = [parameter('json-format'), ifNoneMatch]
 
-function named(
+function namedAnswers(
   description: string,
   content: Json,
   problems: readonly ProblemCode[],
@@ -37,7 +37,10 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
     tag,
     summary: 'Addresses of datasets and documents.',
     parameters: asJson,
-    answers: named('Entry points of the API.', jsonOf(ref('Index')), ['not-acceptable', 'invalid-parameter']),
+    answers: namedAnswers('Entry points of the API.', jsonOf(ref('Index')), [
+      'not-acceptable',
+      'invalid-parameter',
+    ]),
   }
   return [
     { path: '/', id: 'index', ...index },
@@ -49,7 +52,7 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
       summary: 'The datasets',
       description: catalog.description,
       parameters: [sharedParameter('page'), ...asJson],
-      answers: named('The datasets, in one page.', jsonOf(ref('DatasetList')), [
+      answers: namedAnswers('The datasets, in one page.', jsonOf(ref('DatasetList')), [
         'invalid-page',
         'not-acceptable',
         'invalid-parameter',
@@ -62,7 +65,7 @@ export function catalogPaths({ catalog }: Writing, addresses: Addresses, pathOf:
       summary: 'A dataset',
       description: 'Its metadata, links and tables.',
       parameters: asJson,
-      answers: named('The dataset and its tables.', jsonOf(ref('Dataset')), ofDataset),
+      answers: namedAnswers('The dataset and its tables.', jsonOf(ref('Dataset')), datasetProblems),
     },
   ]
 }
@@ -77,7 +80,7 @@ const range: Json = {
 function ranged(content: Json): Json {
   const headers = ['Content-Disposition', 'Last-Modified', 'Link'] as const
   return {
-    ...named('The file.', content, [...ofFiles, 'unsatisfiable-range'], headers),
+    ...namedAnswers('The file.', content, [...ofFiles, 'unsatisfiable-range'], headers),
     206: answer('A range of the file.', content, headers),
     412: { description: 'The file differs from the one that If-Match names.' },
   }
@@ -135,7 +138,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
       'files',
       'The files of a dataset.',
       asJson,
-      named(listed, jsonOf(ref('DatasetFileList')), ofFiles, []),
+      namedAnswers(listed, jsonOf(ref('DatasetFileList')), ofFiles, []),
     ),
     file('/{dataset}/SHA512SUMS', 'sums', 'SHA-512 sums of the files of a dataset.', [], {
       200: answer('In the format of sha512sum -c.', sums),
@@ -146,7 +149,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
       'table-files',
       'The files of a table.',
       asJson,
-      named(listed, jsonOf(ref('TableFileList')), ofFiles, []),
+      namedAnswers(listed, jsonOf(ref('TableFileList')), ofFiles, []),
     ),
     file('/{dataset}/{table}.csv.gz', 'download', 'All rows of a table as gzipped CSV.', [], current),
     file(

@@ -43,22 +43,24 @@ export function typescriptText(view: TableDescription): string {
 export function pythonText(view: TableDescription): string {
   const { table, nullable } = view
   const fields = inAlphabet(table.fields)
-  const typed = fields.map((field): [name: string, type: string, told: string] => {
+  const typedFields = fields.map((field): [name: string, type: string, told: string] => {
     const { python: type } = typeRow(field.type).called
     return [field.name, nullable.has(field.name) ? `Optional[${type}]` : type, oneLine(describeField(field))]
   })
-  const isPlain = fields.every(({ name }) => /^[A-Za-z_]\w*$/.test(name) && !keywords.has(name))
-  const body = isPlain
+  const areNamesIdentifiers = fields.every(({ name }) => /^[A-Za-z_]\w*$/.test(name) && !keywords.has(name))
+  const body = areNamesIdentifiers
     ? [
         `class ${nameOf(view)}(TypedDict):`,
         `    ${JSON.stringify(aboutRow(view))}`,
         '',
-        ...typed.map(([name, type, comment]) => `    ${name}: ${type}${remark(comment)}`),
+        ...typedFields.map(([name, type, comment]) => `    ${name}: ${type}${remark(comment)}`),
       ]
     : [
         `# ${aboutRow(view)}`,
         `${nameOf(view)} = TypedDict(${JSON.stringify(nameOf(view))}, {`,
-        ...typed.map(([name, type, comment]) => `    ${JSON.stringify(name)}: ${type},${remark(comment)}`),
+        ...typedFields.map(
+          ([name, type, comment]) => `    ${JSON.stringify(name)}: ${type},${remark(comment)}`,
+        ),
         '})',
       ]
   return ['from typing import Optional, TypedDict', '', '', ...body, ''].join('\n')

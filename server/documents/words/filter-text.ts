@@ -24,6 +24,7 @@ export function describeCondition({ field, operator, values }: Condition, words:
   const { list } = writtenIn(words)
   const [first = '', last = first] = values
   const valueTexts = values.map((value) => valueText(words, field, value))
+  // A period has two values: its first and last day.
   if (operator === 'ne')
     return words.conditions.ne(
       name,

@@ -56,10 +56,10 @@ export function chartScript(): void {
       tip.style.left = `${Math.max(0, Math.min(left, around.width - width))}px`
       tip.style.top = `${isOfLine ? box.top - around.top : Math.max(0, box.top - around.top - height - 4)}px`
     }
-    const under = ({ clientX, clientY }: PointerEvent): Element | null | undefined =>
+    const partAt = ({ clientX, clientY }: PointerEvent): Element | null | undefined =>
       document.elementFromPoint(clientX, clientY)?.closest('[data-values]')
     for (const type of ['pointerdown', 'pointermove'] as const)
-      chart.addEventListener(type, (event) => show(under(event)))
+      chart.addEventListener(type, (event) => show(partAt(event)))
     // A lifted finger also leaves, but its tip should stay.
     chart.addEventListener('pointerleave', ({ pointerType }) => {
       if (pointerType === 'mouse') show(null)

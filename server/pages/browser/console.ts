@@ -24,7 +24,8 @@ export function sqlConsole(): void {
   }
 
   /** Starts DuckDB in a worker, and loads the rows. */
-  const open = async (): Promise<Database> => {
+  const openDatabase = async (): Promise<Database> => {
+    // Speaks the worker's own protocol, so that pages do not load DuckDB's client library.
     const worker = new Worker(settings['worker'] ?? '')
     const waiting = new Map<number, { resolve: (data: unknown) => void; reject: (error: Error) => void }>()
     let lastId = 0
@@ -38,11 +39,11 @@ export function sqlConsole(): void {
         else request.reject(new Error((answer.data as { message?: string }).message ?? ''))
       },
     )
-    const send = (type: string, data: unknown, moved: Transferable[] = []): Promise<unknown> =>
+    const send = (type: string, data: unknown, transferred: Transferable[] = []): Promise<unknown> =>
       new Promise((resolve, reject) => {
         lastId += 1
         waiting.set(lastId, { resolve, reject })
-        worker.postMessage({ messageId: lastId, type, data }, moved)
+        worker.postMessage({ messageId: lastId, type, data }, transferred)
       })
     worker.addEventListener('error', () => {
       for (const { reject } of waiting.values()) reject(new Error(settings['failed']))
@@ -66,13 +67,13 @@ export function sqlConsole(): void {
       [connection, rows, { name: settings['table'], create: true }],
       [rows.buffer],
     )
-    let results = 0
+    let resultCount = 0
     return {
       execute,
       csv: async (sql) => {
         // The file of a failed query stays open and empty, so each query has a new one.
-        results += 1
-        const file = `result-${results}.csv`
+        resultCount += 1
+        const file = `result-${resultCount}.csv`
         await execute(`COPY (FROM (${sql}\n)) TO '${file}' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`)
         const bytes = (await send('COPY_FILE_TO_BUFFER', file)) as Uint8Array
         await send('DROP_FILE', file)
@@ -122,7 +123,7 @@ export function sqlConsole(): void {
   }
 
   /** DuckDB states the line of a fault twice. */
-  const report = (message: string): HTMLElement => {
+  const errorElement = (message: string): HTMLElement => {
     const part = document.createElement('pre')
     const paragraphs = message.split(/\n(?=LINE \d+:)/).map((paragraph) => paragraph.trimEnd())
     part.textContent = [...new Set(paragraphs)].join('\n\n')
@@ -133,14 +134,14 @@ export function sqlConsole(): void {
   let database: Promise<Database> | undefined
   let csv = ''
   /** Runs the written SQL, and shows its result, or the error of DuckDB. */
-  const answer = async (): Promise<void> => {
+  const runSql = async (): Promise<void> => {
     const sql = text.value.trim().replace(/;\s*$/, '')
     run.disabled = true
     save.disabled = true
     try {
       if (database === undefined) {
         status.textContent = settings['starting'] ?? ''
-        database = open()
+        database = openDatabase()
         database.catch(() => (database = undefined))
       }
       const opened = await database
@@ -163,7 +164,7 @@ export function sqlConsole(): void {
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       status.textContent = database === undefined ? message : (settings['wrong'] ?? '')
-      place.replaceChildren(...(database === undefined ? [] : [report(message)]))
+      place.replaceChildren(...(database === undefined ? [] : [errorElement(message)]))
     }
     run.disabled = false
     // On a phone, the result is below the screen.
@@ -179,7 +180,7 @@ export function sqlConsole(): void {
   form.addEventListener('submit', (event) => {
     event.preventDefault()
     history.replaceState(null, '', `#sql=${encodeURIComponent(text.value)}`)
-    void answer()
+    void runSql()
   })
   for (const example of form.querySelectorAll<HTMLButtonElement>('[data-example]')) {
     example.addEventListener('click', () => {

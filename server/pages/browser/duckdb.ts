@@ -62,24 +62,24 @@ export function engineFiles(runtime: Runtime): Resource | null {
     countsAs: 'files',
     respond: async ({ params, target, headers, client }, req, res) => {
       parseQuery(target, [])
-      const match = Object.values(files).find(({ file }) => file === params['file'])
-      if (match === undefined) throw new Problem('unknown-address', 'There is no such file.')
+      const engineFile = Object.values(files).find(({ file }) => file === params['file'])
+      if (engineFile === undefined) throw new Problem('unknown-address', 'There is no such file.')
       const isGzipAccepted = acceptedEncodings(headers['accept-encoding']).some(({ name }) => name === 'gzip')
-      const key = `${match.file} ${isGzipAccepted}`
-      const making =
-        compressedByFile.get(key) ?? prepared({ folder, file: match.file }, isGzipAccepted, scratch)
-      compressedByFile.set(key, making)
-      making.catch(() => compressedByFile.delete(key))
+      const key = `${engineFile.file} ${isGzipAccepted}`
+      const preparation =
+        compressedByFile.get(key) ?? prepareFile({ folder, file: engineFile.file }, isGzipAccepted, scratch)
+      compressedByFile.set(key, preparation)
+      preparation.catch(() => compressedByFile.delete(key))
       const served: ServedFile = {
-        ...(await making),
+        ...(await preparation),
         ...(isGzipAccepted && { contentEncoding: 'gzip' as const }),
-        mediaType: match.mediaType,
+        mediaType: engineFile.mediaType,
         cacheControl: freshness.immutable,
-        saveAs: match.file,
+        saveAs: engineFile.file,
         isUnchanged: () => true,
         onMismatch: () => compressedByFile.delete(key),
       }
-      res.setHeader('Content-Security-Policy', match.policy)
+      res.setHeader('Content-Security-Policy', engineFile.policy)
       // A worker needs the embedder policy of its page.
       res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
       await sendFile(req, res, served, client, runtime)
@@ -89,7 +89,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
 
 type Packed = Pick<ServedFile, 'folder' | 'file' | 'sha256'>
 
-async function prepared(
+async function prepareFile(
   { folder: source, file }: Pick<Packed, 'folder' | 'file'>,
   mustPack: boolean,
   scratch: string,

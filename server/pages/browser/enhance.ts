@@ -113,8 +113,8 @@ export function enhance(): void {
     const otherConditions = [...new URLSearchParams(conditions)].filter(
       ([name]) => name !== field && !name.startsWith(`${field}__`),
     )
-    const asked = { group: groupParameter, measure: rowsMeasure, format: 'json', ...parameters }
-    const query = new URLSearchParams([...otherConditions, ...Object.entries(asked)])
+    const groupQuery = { group: groupParameter, measure: rowsMeasure, format: 'json', ...parameters }
+    const query = new URLSearchParams([...otherConditions, ...Object.entries(groupQuery)])
     const answer = await fetch(`${path}?${query.toString()}`)
     if (!answer.ok) throw new Error(answer.statusText)
     const { results } = (await answer.json()) as { results: Record<string, string | number>[] }

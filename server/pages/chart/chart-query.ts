@@ -17,7 +17,7 @@ import { dimensionsOf, stepOf, type Dimension } from './dimensions.ts'
 
 export interface ChartQuery extends QueryView {
   readonly aggregation: AggregateQuery
-  readonly chosen: readonly (readonly [name: string, text: string])[]
+  readonly chartPairs: readonly (readonly [name: string, text: string])[]
   /** Chart to draw if no row passes the default filter; null if the chart opened without that filter. */
   readonly fallback: ChartQuery | null
 }
@@ -34,11 +34,11 @@ export interface ChartView extends ChartQuery {
   readonly answer: Aggregate | null
 }
 
-const without = ['page', 'page_size', 'format'] as const
+const excludedParameters = ['page', 'page_size', 'format'] as const
 
 /** A chart without groups and measure opens as declared, or with the first measure. */
 export function parseChart(table: Table, target: string): RequestedChart {
-  const query = parseAggregateQuery(table, target, without)
+  const query = parseAggregateQuery(table, target, excludedParameters)
   const [first] = table.measures
   const measure = table.chart?.measure ?? (first === undefined ? undefined : `${first}__sum`)
   const pairs = parametersOf(target)
@@ -51,29 +51,28 @@ export function parseChart(table: Table, target: string): RequestedChart {
 /**
  * Adds the groups, measure and conditions with which a chart opens. Conditions are the default filter; a sum also
  * leaves out rows that are totals of others.
- * @param conditioned names of fields on which the parameters have conditions
  */
 export function openChart(
   table: Table,
-  pairs: readonly (readonly [name: string, text: string])[],
-  conditioned: readonly string[],
-  group: readonly string[],
+  givenParameters: readonly (readonly [name: string, text: string])[],
+  filteredFieldNames: readonly string[],
+  groupNames: readonly string[],
   measure: string,
 ): RequestedChart {
   const parse = (defaults: ReadonlyMap<string, string>): AggregateQuery => {
     const totals = measure.endsWith('__sum') ? table.totals : new Map<string, string>()
     const conditions = table.fields.flatMap((field) => {
       const [value, total] = [defaults.get(field.name), totals.get(field.name)]
-      if (conditioned.includes(field.name)) return []
+      if (filteredFieldNames.includes(field.name)) return []
       if (value !== undefined) return [conditionOn(field, 'eq', value)]
       return total === undefined ? [] : [conditionOn(field, 'ne', total)]
     })
-    const opened = new URLSearchParams([
-      ...[...pairs, ...conditions].map(([name, text]) => [name, text]),
-      ...(group.length === 0 ? [] : [['group', formatList(group)]]),
+    const openingParameters = new URLSearchParams([
+      ...[...givenParameters, ...conditions].map(([name, text]) => [name, text]),
+      ...(groupNames.length === 0 ? [] : [['group', formatList(groupNames)]]),
       ['measure', formatList([measure])],
     ])
-    return parseAggregateQuery(table, `?${opened.toString()}`, without)
+    return parseAggregateQuery(table, `?${openingParameters.toString()}`, excludedParameters)
   }
   const { defaultFilter } = table
   return { ...parse(defaultFilter), fallback: defaultFilter.size === 0 ? null : parse(new Map()) }
@@ -86,24 +85,23 @@ function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name:
 export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedChart>): ChartQuery {
   const { table, snapshot } = answerable
   const [first] = dimensionsOf(table, snapshot.report)
-  const isOpen = query.terms.length === 0 && first !== undefined
+  const isUngrouped = query.terms.length === 0 && first !== undefined
   const term = first && stepTerm(table, first, stepOf(first.field, snapshot.report))
-  // Not parsed again: canonical parameters do not show which lists lacked quotes.
-  const opened =
-    isOpen && term !== undefined
+  const defaultGroup =
+    isUngrouped && term !== undefined
       ? { terms: [term], parameters: new Map([...query.parameters, ['group', formatList([term.name])]]) }
       : {}
-  const aggregation = { ...query, ...opened }
+  const aggregation = { ...query, ...defaultGroup }
   const { parameters } = aggregation
   const isOfRows = (name: string): boolean => name === 'snapshot' || aggregation.rowParameters.has(name)
-  const ofRows = [...parameters].filter(([name]) => isOfRows(name))
-  const rows = parseRowQuery(table, `?${new URLSearchParams(ofRows).toString()}`)
+  const rowPairs = [...parameters].filter(([name]) => isOfRows(name))
+  const rows = parseRowQuery(table, `?${new URLSearchParams(rowPairs).toString()}`)
   const { fallback } = query
   return {
     ...answerable,
     query: rows,
     aggregation,
-    chosen: [...parameters].filter(([name]) => !isOfRows(name)),
+    chartPairs: [...parameters].filter(([name]) => !isOfRows(name)),
     fallback: fallback && chartQuery({ ...answerable, query: { ...fallback, fallback: null } }),
   }
 }
@@ -119,7 +117,7 @@ export function chartKey(kind: string, { table, snapshot, aggregation }: ChartQu
 }
 
 /** Parameters with all groups, of which a chart shows some. */
-export function chartParameters({ query, chosen }: ChartQuery): QueryParameters {
+export function chartParameters({ query, chartPairs: chosen }: ChartQuery): QueryParameters {
   return new Map([...rowParameters({ query }), ...chosen])
 }
 

@@ -108,27 +108,27 @@ export function chartFile(service: PageService): Resource {
 
 function chartHtml(service: PageService, context: PageContext, view: ChartView): Html {
   const { addresses, words, language } = context
-  const { dataset, table, chosen } = view
+  const { dataset, table, chartPairs } = view
   const title = labelOf(words, view)
   const dimensions = dimensionsOf(table, view.snapshot.report)
   const parameters = chartParameters(view)
-  const { mixed } = view
+  const { mixed: mixedTotals } = view
   const isDrawn = view.answer !== null && view.answer.selected.length > 0
   const { manifest, report } = view.snapshot
   const actions = isDrawn ? actionsPart(service, view) : null
   const main = html`
     ${headPart(context, { dataset, table, manifest, report }, 'chart', rowParameters(view), actions, parameters)}
-    ${dimensions.length === 0 && view.aggregation.terms.length === 0 ? html`<p>${words.noChart}</p>` : chooser(context, view, dimensions)}
+    ${dimensions.length === 0 && view.aggregation.terms.length === 0 ? html`<p>${words.noChart}</p>` : chooserPart(context, view, dimensions)}
     <div class="bar">
-      ${filterMenu(service, view, addresses.aspect(language, table, 'chart'), chosen)}
-      ${comparePart(service, view)} ${chipsPart(context, view, chosen)}
+      ${filterMenu(service, view, addresses.aspect(language, table, 'chart'), chartPairs)}
+      ${comparePart(service, view)} ${chipsPart(context, view, chartPairs)}
     </div>
     ${
-      mixed !== null
-        ? totalsNotice(context, view, mixed)
+      mixedTotals !== null
+        ? totalsNotice(context, view, mixedTotals)
         : isDrawn
           ? figurePart(service, view)
-          : emptyPart(context, view, chosen)
+          : emptyPart(context, view, chartPairs)
     }
   `
   return framed(context, {
@@ -142,7 +142,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
 }
 
 function totalsNotice(context: PageContext, view: ChartView, mixed: Total): Html {
-  const { text, links } = totalsChoice(context, view, mixed, view.chosen)
+  const { text, links } = totalsChoice(context, view, mixed, view.chartPairs)
   return noticePart(text, links)
 }
 
@@ -152,7 +152,7 @@ function withChosen<T extends { readonly name: string }>(listed: readonly T[], c
     : [chosen, ...listed]
 }
 
-function chooser(context: PageContext, view: ChartView, dimensions: readonly Dimension[]): Html {
+function chooserPart(context: PageContext, view: ChartView, dimensions: readonly Dimension[]): Html {
   const { words, addresses, language } = context
   const { table, aggregation, snapshot } = view
   const [first, second] = aggregation.terms
@@ -238,12 +238,16 @@ function actionsPart(service: PageService, view: ChartView): Html {
   const { dataset, table, snapshot } = view
   const parameters = chartParameters(view)
   const pinned = new Map([...parameters, ['snapshot', snapshot.manifest.snapshot]])
-  const drawing = addresses.chartFile(language, table, parameters)
-  const data = rowAddresses(service).aggregate(dataset, table)
-  const numbers = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
-  const followed = new Map([...parameters].filter(([name]) => name !== 'snapshot'))
-  const feed = service.writing.documents.tableFeed(table, language, besideParameters(followed, ['lang']))
-  const cited = {
+  const pictureAddress = addresses.chartFile(language, table, parameters)
+  const dataAddress = rowAddresses(service).aggregate(dataset, table)
+  const formatByTitle = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
+  const feedParameters = new Map([...parameters].filter(([name]) => name !== 'snapshot'))
+  const feed = service.writing.documents.tableFeed(
+    table,
+    language,
+    besideParameters(feedParameters, ['lang']),
+  )
+  const citation = {
     dataset,
     title: `${captionOf(service.context, view).title}, ${citedVersion(snapshot.manifest, words)}`,
     address: `${service.publicUrl.origin}${addresses.aspect(language, table, 'chart', pinned)}`,
@@ -255,18 +259,18 @@ function actionsPart(service: PageService, view: ChartView): Html {
       <div>
         <h2>${words.picture}</h2>
         <ul class="downloads">
-          <li hidden><a href="${drawing}" download="${table.name}.png" data-png>PNG</a></li>
-          <li><a href="${drawing}" download="${table.name}.svg">SVG</a></li>
+          <li hidden><a href="${pictureAddress}" download="${table.name}.png" data-png>PNG</a></li>
+          <li><a href="${pictureAddress}" download="${table.name}.svg">SVG</a></li>
         </ul>
         <h2>${words.numbers}</h2>
         <ul class="downloads">
-          ${Object.entries(numbers).map(([name, format]) => html`<li><a href="${withQuery(data, new Map([...parameters, ['format', format]]), 1)}" rel="nofollow">${name}</a></li>`)}
+          ${Object.entries(formatByTitle).map(([name, format]) => html`<li><a href="${withQuery(dataAddress, new Map([...parameters, ['format', format]]), 1)}" rel="nofollow">${name}</a></li>`)}
         </ul>
       </div>
     </details>
     <details class="menu end">
       <summary>${words.citeIt}</summary>
-      <div>${citationsPart(service.context, cited)}</div>
+      <div>${citationsPart(service.context, citation)}</div>
     </details>
     ${subscribePart(service.context, feed)}
   </div>`
@@ -281,17 +285,17 @@ function figurePart(service: PageService, view: ChartView): Html {
   const unit = measure?.field?.unit
   const isSum = measure?.aggregate === 'sum'
   const isOverTime = aggregation.terms.some((term) => isTime(baseOf(term)))
-  const period = isSum && !isOverTime ? coverageOf(table, snapshot.report) : null
+  const summedPeriod = isSum && !isOverTime ? coverageOf(table, snapshot.report) : null
   const note = drawing.note !== '' && html`<p class="facts">${drawing.note}</p>`
   const isOfStates = drawing.shape === 'states'
-  const pinned = new Map([...chartParameters(view), ['snapshot', snapshot.manifest.snapshot]])
+  const pinnedParameters = new Map([...chartParameters(view), ['snapshot', snapshot.manifest.snapshot]])
   const figure = html`<figure>
     <figcaption>
       <h2>${drawing.label}</h2>
       <p class="dotted">
         ${describeFilter(view.query, words).map((condition) => html`<span>${condition}</span> `)}
         ${typeof unit === 'string' && html`<span>${words.unit}: ${unit}</span>`}
-        ${period !== null && html`<span>${words.sumOver(coverageText(words, period))}</span>`}
+        ${summedPeriod !== null && html`<span>${words.sumOver(coverageText(words, summedPeriod))}</span>`}
       </p>
     </figcaption>
     ${isOfStates && note} ${drawing.groups.length > 0 && markup(chartMarkup(drawing))} ${!isOfStates && note}
@@ -300,7 +304,7 @@ function figurePart(service: PageService, view: ChartView): Html {
   </figure>`
   const numbers = numbersPart(context, view, drawing.shape === 'tiles')
   return html`${drawing.shape === 'tiles' ? html`<div class="beside">${figure} ${numbers}</div>` : figure}
-  ${embedPart(context, service, addresses.embed(language, table, 'chart', pinned), drawing.label, chartFrameHeight(drawing))}
+  ${embedPart(context, service, addresses.embed(language, table, 'chart', pinnedParameters), drawing.label, chartFrameHeight(drawing))}
   ${drawing.shape !== 'tiles' && numbers}`
 }
 

@@ -266,22 +266,22 @@ function timeOf(term: Term, key: string | null): number {
  */
 function seriesOf(
   cells: readonly Cell[],
-  isAdded: boolean,
-  most: number,
-  isInTime: boolean,
+  isAdditive: boolean,
+  splitsMax: number,
+  isOverTime: boolean,
 ): { readonly splits: readonly ReadonlySet<string | null>[]; readonly omitted: number } {
   const sizes = new Map<string | null, number>()
   for (const { split, value } of cells) sizes.set(split, (sizes.get(split) ?? 0) + Math.abs(Number(value)))
   const ranked = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
-  const alone = (count: number): Set<string | null>[] => {
+  const separateSeries = (count: number): Set<string | null>[] => {
     const shown = ranked.slice(0, count)
-    const inOrder = isInTime ? shown.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1)) : shown
+    const inOrder = isOverTime ? shown.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1)) : shown
     return inOrder.map((split) => new Set([split]))
   }
-  if (ranked.length <= most) return { splits: alone(most), omitted: 0 }
-  return isAdded
-    ? { splits: [...alone(most - 1), new Set(ranked.slice(most - 1))], omitted: 0 }
-    : { splits: alone(most), omitted: ranked.length - most }
+  if (ranked.length <= splitsMax) return { splits: separateSeries(splitsMax), omitted: 0 }
+  return isAdditive
+    ? { splits: [...separateSeries(splitsMax - 1), new Set(ranked.slice(splitsMax - 1))], omitted: 0 }
+    : { splits: separateSeries(splitsMax), omitted: ranked.length - splitsMax }
 }
 
 function markOf(

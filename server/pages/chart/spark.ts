@@ -11,10 +11,10 @@ import type { Drawing } from './svg/parts.ts'
 const [width, height] = [240, 40]
 const [pointsMax, barsMax] = [120, 20]
 /** A second bar of a smaller share of the greatest is hardly visible. */
-const leastShare = 0.03
+const comparableShareMin = 0.03
 
 /** Charts by snapshot, since a change of one table must not compute all again. */
-const drawn = new WeakMap<Snapshot, Map<Language, Promise<Html | null>>>()
+const sparksBySnapshot = new WeakMap<Snapshot, Map<Language, Promise<Html | null>>>()
 
 /** Small declared or default chart; null if it cannot be drawn or computed now. */
 export function sparkOf(
@@ -24,19 +24,19 @@ export function sparkOf(
   snapshot: Snapshot,
 ): Promise<Html | null> {
   const { language } = service.context
-  const ofSnapshot = drawn.get(snapshot) ?? new Map<Language, Promise<Html | null>>()
-  drawn.set(snapshot, ofSnapshot)
-  const spark = ofSnapshot.get(language)
+  const sparkByLanguage = sparksBySnapshot.get(snapshot) ?? new Map<Language, Promise<Html | null>>()
+  sparksBySnapshot.set(snapshot, sparkByLanguage)
+  const spark = sparkByLanguage.get(language)
   if (spark !== undefined) return spark
-  const drawing = drawnChart(service, dataset, table, snapshot).catch(() => {
-    ofSnapshot.delete(language)
+  const drawing = drawSpark(service, dataset, table, snapshot).catch(() => {
+    sparkByLanguage.delete(language)
     return null
   })
-  ofSnapshot.set(language, drawing)
+  sparkByLanguage.set(language, drawing)
   return drawing
 }
 
-async function drawnChart(
+async function drawSpark(
   { context, engine, pageBytesMax }: PageService,
   dataset: Dataset,
   table: Table,
@@ -53,8 +53,9 @@ async function drawnChart(
   const groups = isPartial ? drawing.groups.slice(0, -1) : drawing.groups
   // Bars say nothing if they are equal, or one outgrows all others.
   const sizes = groups.map(({ marks: [mark] }) => mark?.value ?? 0).toSorted((a, b) => b - a)
-  const [most = 0, next = 0] = sizes
-  const saysNothing = shape === 'bars' && (most === sizes.at(-1) || next < most * leastShare)
+  const [largest = 0, secondLargest = 0] = sizes
+  const saysNothing =
+    shape === 'bars' && (largest === sizes.at(-1) || secondLargest < largest * comparableShareMin)
   if (groups.length < 3 || saysNothing) return null
   return html`<figure class="spark">
     <svg viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true">
@@ -64,16 +65,17 @@ async function drawnChart(
   </figure>`
 }
 
+/** Returns the SVG path of a line or of bars; thins out many points, but keeps the last. */
 function outlineOf(groups: Drawing['groups'], shape: Drawing['shape']): string {
   const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
-  const every = Math.ceil(sums.length / pointsMax)
+  const stride = Math.ceil(sums.length / pointsMax)
   const shownOf = {
-    line: () => sums.filter((_, index) => (sums.length - 1 - index) % every === 0),
+    thinned: () => sums.filter((_, index) => (sums.length - 1 - index) % stride === 0),
     tiles: () => sums.toSorted((a, b) => b - a).slice(0, barsMax),
     // Bars are in the order of their chart.
     bars: () => sums.slice(0, barsMax),
   }
-  const shown = shape === 'bars' || shape === 'tiles' ? shownOf[shape]() : shownOf.line()
+  const shown = shape === 'bars' || shape === 'tiles' ? shownOf[shape]() : shownOf.thinned()
   const [least, most] = [Math.min(0, ...shown), Math.max(0, ...shown)]
   const y = (value: number): number =>
     Math.round(height - 1 - ((value - least) / (most - least || 1)) * (height - 2))
@@ -81,6 +83,6 @@ function outlineOf(groups: Drawing['groups'], shape: Drawing['shape']): string {
   const x = (index: number): number => Math.round(index * step * 10) / 10
   if (shape === 'line')
     return shown.map((sum, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(sum)}`).join('')
-  const bar = Math.round(step * 8) / 10
-  return shown.map((sum, index) => `M${x(index)} ${y(0)}V${y(sum)}h${bar}V${y(0)}z`).join('')
+  const barWidth = Math.round(step * 8) / 10
+  return shown.map((sum, index) => `M${x(index)} ${y(0)}V${y(sum)}h${barWidth}V${y(0)}z`).join('')
 }

@@ -27,7 +27,7 @@ export function totalsNote({ words }: PageContext, view: ChartQuery): Html | nul
   const value = exclusion?.values[0]
   if (field === undefined || value === undefined) return null
   const shown = valueText(words, field, value)
-  const address = totalsLink(view, { field, value }, 'eq', view.chosen)
+  const address = totalsLink(view, { field, value }, 'eq', view.chartPairs)
   return html`<p class="facts">
     ${words.totalsLeftOut(titleOf(field), shown)}
     ${

@@ -68,11 +68,7 @@ async function findResults(
   const foldedText = foldText(text.trim())
   const parts =
     hasFullMatch || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
-  const {
-    chartValues: chartValues,
-    tables,
-    bestValues: bestValues,
-  } = rank(context.catalog, matches, [...values, ...parts], search)
+  const { chartValues, tables, bestValues } = rank(context.catalog, matches, [...values, ...parts], search)
   const wordsInTexts = new Map(matches.map((match) => [keyOf(match), match.words]))
   // A town's name may be that of towns in several states: one result for each.
   const placedValues: PlacedValue[] = []
@@ -102,7 +98,6 @@ function rank(
   search: SearchWords,
 ): Pick<SearchResults, 'tables'> & Readonly<Record<'bestValues' | 'chartValues', readonly ValueMatch[]>> {
   const { words } = search
-  // Starts with matches of texts; values add theirs.
   const byTable = new Map(matches.map((match) => [keyOf(match), match]))
   const countingValues = values.flatMap((match) => {
     const { dataset, name: table } = match.table
@@ -211,7 +206,7 @@ function resultsHtml(service: PageService, text: string, results: SearchResults)
   })
 }
 
-/** Charts that answer a search, of the tables with the latest rows, unless no row would be drawn. */
+/** Finds charts that answer a search, those with the latest rows first. */
 async function findCharts(
   service: PageService,
   tables: readonly CatalogMatch[],
@@ -246,7 +241,6 @@ async function findCharts(
   for (const { view, value } of bestCandidates) {
     // A chart of several towns of one name would answer nothing.
     if (value !== null && (await valuesByState(service, value, requester)).length > 1) continue
-    // The answer shows if any row of a value passes the default filter.
     const drawnView = value === null ? null : await chartView(view, service.engine, requester)
     if (drawnView === null) charts.push({ view, value })
     else if (drawnView.answer !== null && drawnView.answer.selected.length > 0)

@@ -51,7 +51,6 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
 /**
  * Values of filter fields with a word that begins with the text. Several values of one field become a single
  * match: the text itself, with the rows of them all.
- * @param foldedText folded
  */
 export async function findPartsOfValues(sources: Sources, foldedText: string): Promise<ValueMatch[]> {
   const matches: ValueMatch[] = []

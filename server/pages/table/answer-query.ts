@@ -78,7 +78,7 @@ async function snapshotOf(
   const { addresses, language } = context
   const pinned = requested === 'current' ? null : requested
   const snapshot =
-    (await snapshots.use(table, pinned, async (snapshot) => snapshot)) ??
+    (await snapshots.use(table, pinned, async (loaded) => loaded)) ??
     (orCurrent ? snapshots.current(table) : null)
   if (snapshot !== null) return snapshot
   const newestAddress = `${publicUrl.origin}${addresses.table(language, table)}`

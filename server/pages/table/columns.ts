@@ -5,7 +5,6 @@ import { html, type Html } from '../html.ts'
 import { hiddenInputs } from './conditions.ts'
 import { withParameters, queryLink, type TableView } from './view.ts'
 
-/** The choice of fields is part of the address. */
 export function columnsForm({ words, addresses, language }: PageContext, view: TableView): Html {
   const { table, fields } = view
   const visibleNames = new Set(fields.map(({ name }) => name))

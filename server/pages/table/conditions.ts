@@ -80,7 +80,6 @@ export function filterMenu(
 
 /**
  * One section a field: a list for few values, a text input for texts, otherwise a range.
- * @param action address of the form
  * @param extraParameters further parameters of the address to keep
  */
 function filterForm(

@@ -126,9 +126,7 @@ export function withDefaultColumns(view: TableView): TableView {
   if (table.defaultColumns === null || query.parameters.has('fields')) return view
   // Fields fixed by filters come last, since narrow screens keep the first column in view.
   const fixedNames = fixedFields(query)
-  const names = [false, true].flatMap((isFixed) =>
-    (table.defaultColumns ?? []).filter((name) => fixedNames.has(name) === isFixed),
-  )
+  const names = table.defaultColumns.toSorted((a, b) => Number(fixedNames.has(a)) - Number(fixedNames.has(b)))
   const indexes = names.map((name) => fields.findIndex((field) => field.name === name))
   return {
     ...view,

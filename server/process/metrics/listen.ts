@@ -4,7 +4,6 @@ import type { Settings } from '../../../core/settings/read.ts'
 import { bind } from '../../http/listen.ts'
 
 /**
- * @param text returns the current metrics
  * @throws StartError if the port is taken
  */
 export async function listenForMetrics(

@@ -17,7 +17,6 @@ export class WorkersMetrics {
   readonly #waiting = new Map<number, (metrics: AggregatedMetrics) => void>()
   #last = 0
 
-  /** @param serving returns the workers to ask */
   constructor(workerCount: number, serving: () => readonly Worker[]) {
     this.#serving = serving
     const registers = [this.#registry]

@@ -21,7 +21,10 @@ export interface Worker {
 
 export const relievingVariable = 'ACERVO_RELIEVING'
 
-/** Null in a process without a primary. */
+/**
+ * Connects this process to its primary: answers its messages, and registers handlers for them. Null without a
+ * primary.
+ */
 export function thisWorker(): Worker | null {
   const { worker } = cluster
   if (worker === undefined) return null

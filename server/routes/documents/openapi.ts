@@ -27,7 +27,6 @@ export function familyReference(family: Family, service: DocumentService): Resou
           [...dataset.tables.values()].map((table) => describeTable(snapshots, dataset, table)),
         )
         const views = await Promise.all(tables)
-        // Only the writing is charged, not the wait above.
         return () => JSON.stringify(openApi(writing, views, optionsOf(family, service)))
       })
     },

@@ -68,7 +68,6 @@ export class Pool {
 
   /**
    * Returns rows as texts.
-   * @param client its lane in the queue
    * @param signal removes the statement from the queue, or stops it, when the client disconnects
    * @throws QueueFull, QueryTimeout, TooLarge, DamagedTable, or the reason of the signal
    */

@@ -99,11 +99,14 @@ function addCounts(places: Uint32Array, matching: Uint8Array | null, counts: Uin
   }
 }
 
+/**
+ * Maps codes of a field to offsets of groups: the place of the code's value times `stride`. Null has the last
+ * place.
+ */
 function codedTerm(term: Term, dictionary: Dictionary, stride: number): CodedTerm {
   const termValues = valuesOfTerm(term, dictionary)
   const isPart = term.part !== undefined
   const values = (isPart ? [...new Set(termValues)] : termValues).filter((value) => value !== null)
-  // Values of fields are sorted.
   const sortedValues = isPart ? values.toSorted((a, b) => compareValues(term, a, b)) : values
   const groups = new Uint32Array(dictionary.rows.length).fill(sortedValues.length * stride)
   const placeByValue = isPart ? new Map(sortedValues.map((value, place) => [value, place])) : null

@@ -49,6 +49,10 @@ export function floatSumsSql(grouping: Grouping, name: string, rows: Rows): stri
 
 const significantBits = 53
 
+/**
+ * Builds SQL of one row. Each column of the groups becomes two values: its texts joined in a BLOB, and their
+ * lengths.
+ */
 function packedSql(grouping: Grouping, measureTexts: readonly string[], rowsSql: string): string {
   const keys = keysOf(grouping)
   const allTexts = [
@@ -90,6 +94,7 @@ export function floatSumsIn({ measures }: Grouping): string[] {
   return [...new Set(names)]
 }
 
+/** Reads groups from the answer to `groupsSql`. Sums and means of floats come from `sums`, by field name. */
 export function readGroups(
   grouping: Grouping,
   answerColumns: readonly Answer[],
@@ -130,6 +135,7 @@ function sumOf(parts: string | null): DoubleSum {
   return sum
 }
 
+/** Unpacks the columns of `packedSql`. */
 function textColumns(answer: readonly Answer[]): (string | null)[][] {
   const columns: (string | null)[][] = []
   for (let index = 0; index < answer.length; index += 2) {
@@ -185,6 +191,7 @@ function measureSql(measure: Measure): MeasureSql {
       }
     }
     default: {
+      // Sums and means of floats come from `floatSumsSql`.
       if (field.type === 'float') return { texts: [count], value: () => null }
       if (field.type === 'integer' || field.precision <= summedDigitsMax) {
         const sum = `sum(${value})::varchar`

@@ -42,7 +42,6 @@ export class DoubleSum {
 /** Double nearest to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */
 function nearestDouble(units: bigint, exponent: number, divisor: bigint): number {
   const magnitude = units < 0n ? -units : units
-  // Enough bits of the quotient; the last bit also means a remainder.
   const shift = Math.max(0, bitsOf(divisor) - bitsOf(magnitude) + significantBits + 3)
   const dividend = magnitude << BigInt(shift)
   const quotient = ((dividend / divisor) << 1n) | BigInt(dividend % divisor !== 0n)

@@ -39,6 +39,7 @@ export function selectGroups(
   })
 }
 
+/** Returns the test of a condition on a value of a measure. */
 function testOf({ field, operator, values }: Condition): (value: string | null) => boolean {
   const [first = '', last = first] = values
   const { compare } = typeRow(field.type)
@@ -46,7 +47,7 @@ function testOf({ field, operator, values }: Condition): (value: string | null) 
   const isWithin = (value: string): boolean => compare(value, first) >= 0 && compare(value, last) <= 0
   const isEqual = (value: string): boolean => equals.has(value) || compare(value, first) === 0
   return (value) => {
-    if (value === null) return operator === 'ne' || operator === 'isnull'
+    if (value === null) return operator === 'ne'
     switch (operator) {
       case 'eq':
         return isEqual(value)

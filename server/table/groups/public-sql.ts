@@ -16,7 +16,6 @@ class Literals extends Parameters {
 
 /**
  * DuckDB SQL of an aggregate over the public Parquet files.
- * @param addressOf returns the address of a file
  */
 export function aggregateSql(
   { table, manifest }: Snapshot,

@@ -14,11 +14,7 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 const directoryBytesMax = 16_000_000
 const directories = new Cache<ChunkDirectory>(directoryBytesMax, ({ length }) => length)
 
-/**
- * Throws DamagedTable, and withdraws the snapshot, if the file is damaged. Reads synchronously: from the page
- * cache, this costs less than a task of a thread pool.
- * @param chunkCount their number
- */
+/** Returns a reader of a chunk file. Damage throws DamagedTable and withdraws the snapshot. */
 export function chunkFileOf(snapshot: Snapshot, file: PiecewiseFile, chunkCount: number): ChunkFile {
   const { bytes, sha256, directory_sum: directorySum } = file
   const withdrawFor = (problem: string): DamagedTable => {

@@ -17,8 +17,8 @@ export function planGathered(snapshot: Snapshot, form: LineForm, part: number, r
 }
 
 /**
- * Columns of rows in several parts in the order of the positions, which are the last column.
- * @param positions in any order
+ * Plans to read columns of rows from their parts, sorted by `ordering`, then by position. The last column
+ * lists the positions.
  */
 export function planColumns(
   snapshot: Snapshot,

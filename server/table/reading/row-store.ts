@@ -153,6 +153,9 @@ async function gzipOf(
   return file.build()
 }
 
+/**
+ * Returns the texts of slices with the separator of the format between them, and none at the end of a piece.
+ */
 async function piecesOf(
   snapshot: Snapshot,
   form: LineForm,

@@ -76,7 +76,6 @@ export class StoredRows {
   /**
    * Reads near chunks together, and inflates those of different runs at once, since zlib takes longer to
    * begin than to inflate one.
-   * @param needsText returns true for slices whose text is needed
    * @throws DamagedTable
    */
   async load(

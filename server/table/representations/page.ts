@@ -111,7 +111,6 @@ export function isStoredAsGzip({ snapshot, form }: Page): boolean {
 /**
  * Finds and reads the rows of a page, and writes its body and headers. What the caller charged for a page of
  * unknown size is corrected once the rows are known.
- * @param mayBeGzip whether the client accepts gzip, which is sent where rows are stored so
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
 export async function pageBody(
@@ -134,7 +133,6 @@ export async function pageBody(
   const isStored = isLineForm(form) && canReadStored(snapshot, form, positions.length)
   const valuesToDecode = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
-    // The request was charged for a page of unknown size.
     await requester.pay({ rowBytes: bytes, values: isStored ? 0 : valuesToDecode() }, { rowBytes: 0 })
   }
   const selectionTiming = { queue: 0, query: performance.now() - startedAt }

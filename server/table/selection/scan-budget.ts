@@ -6,7 +6,6 @@ import { orderTerm } from '../../../core/sql.ts'
 
 /**
  * Charges a scan before values are read.
- * @param valuesMax maximum number of values that a query may read
  * @throws TooCostly above that, and the errors of `pay`
  */
 export async function checkScanBudget(

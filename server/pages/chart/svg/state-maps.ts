@@ -72,7 +72,6 @@ export function tiles(drawing: Sized): Drawn {
     const [x, y] = [left + column * tileSize, row * tileSize]
     const group = byState.get(state)
     const mark = group?.marks[0]
-    // States without rows have an empty tile.
     if (group === undefined || mark === null || mark === undefined)
       return textAt(state, x + tileSize / 2 - 2, y + 34, { ...middle, fill: soft, class: 'soft' })
     const index = Math.floor((shades.length * ascendingValues.indexOf(mark.value)) / ascendingValues.length)
@@ -82,21 +81,21 @@ export function tiles(drawing: Sized): Drawn {
       textAt(short(mark.value), x + tileSize / 2 - 2, y + 43, { ...middle, 'font-size': '11' })
     return described(tile, descriptionOf(drawing, group, 0, mark), mark, true)
   })
-  const below = 9 * tileSize + 8
+  const legendTop = 9 * tileSize + 8
   // The greatest value of each shade stands below it.
   const legend = shades.flatMap((_, index) => {
-    const last = Math.ceil(((index + 1) * ascendingValues.length) / shades.length) - 1
+    const lastIndex = Math.ceil(((index + 1) * ascendingValues.length) / shades.length) - 1
     const x = left + index * legendStep
     return [
-      shade(x, below, 16, index),
-      textAt(`≤ ${short(ascendingValues[last] ?? 0)}`, x, below + 32, {
+      shade(x, legendTop, 16, index),
+      textAt(`≤ ${short(ascendingValues[lastIndex] ?? 0)}`, x, legendTop + 32, {
         'font-size': '11',
         fill: soft,
         class: 'soft',
       }),
     ]
   })
-  return { height: below + 38, body: body.join('') + legend.join('') }
+  return { height: legendTop + 38, body: body.join('') + legend.join('') }
 }
 
 const statePointsMax = 60
@@ -113,6 +112,9 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
   })
 }
 
+/**
+ * Draws a small line chart per state, each scaled to its own highest value, in tiles arranged like the map.
+ */
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
   const [tileWidth, tileHeight] = [width / mapColumns, isNarrow ? 76 : 84]

@@ -127,7 +127,6 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     }
   }
 
-  /** Translates a search into SQL of ClickHouse. */
   async #queryOf(
     { snapshot, filter, requester }: Search,
     { columns, searched }: ClickHouseStep,

@@ -142,7 +142,9 @@ export class CodeScan implements AccessPath<CodesStep> {
     )
   }
 
-  /** Ranks of rows of a single choice, located by counts. */
+  /**
+   * Selects rows by a single choice. Stored counts of its codes locate a slice, so that few groups are read.
+   */
   #countedSelection(search: Search, { order, codes }: Sequence, choice: Choice): Selection {
     const { snapshot } = search
     const kind = { name: 'section starts', order: order?.keys ?? null } as const

@@ -194,7 +194,10 @@ function placesIn(spans: readonly Span[]): Uint32Array {
 
 class Incomparable extends Error {}
 
-/** `work` gets a function that returns the canonical value at a place. Null if values cannot be compared. */
+/**
+ * Calls `work` with a function that returns the canonical value at a rank. Null if a value cannot be
+ * compared.
+ */
 async function withValueReader<T>(
   snapshot: Snapshot,
   { field, order }: Sorted,

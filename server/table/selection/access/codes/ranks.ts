@@ -12,7 +12,6 @@ import type { CodedTable } from '../../../indexes/dictionaries.ts'
 
 /**
  * Selected rows before each section, then in all.
- * @returns one number more than there are sections
  */
 export async function sectionStarts(
   table: CodedTable,
@@ -31,9 +30,9 @@ export async function sectionStarts(
 }
 
 /**
- * Ranks of some selected rows, in groups located by counts.
+ * Returns ranks of some selected rows, skipping sections and groups by their counts.
  * @param starts of the sections; see `sectionStarts`
- * @param slice range of indexes among all rows with such a value
+ * @param slice range of indexes among all selected rows
  */
 export async function sliceOf(
   table: CodedTable,
@@ -117,7 +116,6 @@ export function matchingRows(
     else
       for (let row = 0; row < clauseMatches.length; row += 1)
         matches[row] = (matches[row] ?? 0) & (clauseMatches[row] ?? 0)
-    // No row is left: other clauses cannot add any.
     if (!matches.includes(1)) return null
   }
   return matches

@@ -10,7 +10,6 @@ import type { SqlDialect } from '../../where.ts'
 
 /**
  * Dialect over the columns of the parts.
- * @param valueSql returns the SQL of the value of a field
  */
 export function duckDbDialect(
   parameters: Parameters,

@@ -145,6 +145,7 @@ function filterSql(
   ]
   const terms = termsIn(duckDbDialect(parameters))
   if (changes !== undefined && testedFields.some(({ name }) => fieldsWithOld(changes).includes(name))) {
+    // A changed row also matches by its earlier values.
     const isChanged = `${quotedName(changeColumns(changes.fields).kindColumn)} = 'changed'`
     const earlierTerms = termsIn(duckDbDialect(parameters, (name) => earlierSql(name, changes)))
     const laterTerms = terms.splice(0)
