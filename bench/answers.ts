@@ -188,8 +188,8 @@ function differenceOf(old: Answer, newer: Answer): string | null {
 function firstDifference(old: string, newer: string): string {
   let index = 0
   while (index < old.length && old[index] === newer[index]) index += 1
-  const around = (text: string): string => JSON.stringify(text.slice(Math.max(0, index - 60), index + 100))
-  return `  ${around(old)}\n  ${around(newer)}`
+  const excerpt = (text: string): string => JSON.stringify(text.slice(Math.max(0, index - 60), index + 100))
+  return `  ${excerpt(old)}\n  ${excerpt(newer)}`
 }
 
 async function main(): Promise<number> {

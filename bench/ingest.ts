@@ -34,7 +34,7 @@ export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
         'ingest with the download, to bare COPYs of both',
         's',
         seconds,
-        copySeconds.both,
+        copySeconds.sum,
         ['<=', 1],
         '',
       ),
@@ -49,7 +49,7 @@ export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
 interface BareSeconds {
   readonly parquet: number
   /** Seconds with the gzipped CSV. */
-  readonly both: number
+  readonly sum: number
 }
 
 async function bareSeconds(environment: Readonly<Record<string, string>>): Promise<BareSeconds> {

@@ -76,13 +76,14 @@ async function main(): Promise<void> {
     ['limits', () => atItsLimits(bench, 10 * seconds)],
     ['refreshes', () => refreshes(bench, catalog, scale, 20 * seconds)],
   ]
-  const wanted = (process.env['CASES'] ?? '').split(/[ ,]+/).filter((name) => name !== '')
-  const unknown = wanted.find((name) => !cases.some(([caseName]) => caseName === name))
+  const requestedCases = (process.env['CASES'] ?? '').split(/[ ,]+/).filter((name) => name !== '')
+  const unknown = requestedCases.find((name) => !cases.some(([caseName]) => caseName === name))
   if (unknown !== undefined) {
     const caseNames = cases.map(([name]) => name).join(', ')
     throw new Error(`CASES: there is no case ${unknown}; there are ${caseNames}`)
   }
-  for (const [name, measure] of cases) if (wanted.length === 0 || wanted.includes(name)) tell(await measure())
+  for (const [name, measure] of cases)
+    if (requestedCases.length === 0 || requestedCases.includes(name)) tell(await measure())
 
   const machine = {
     cpu: os.cpus()[0]?.model,

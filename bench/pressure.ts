@@ -35,9 +35,9 @@ export async function refreshes(
       if (numbers.size !== 1) mixed += 1
     }
   }
-  const ended = new AbortController()
+  const endController = new AbortController()
   const refresh = async (): Promise<void> => {
-    for (let version = 1; await pause(ended.signal); version += 1) {
+    for (let version = 1; await pause(endController.signal); version += 1) {
       await writeFresh(bench.environment['SOURCES'] ?? '', catalog, version)
       const job = spawn(process.execPath, ['dist/ingest/main.js', 'ingest', 'bench/fresh'], {
         env: { ...process.env, ...bench.environment },
@@ -56,7 +56,7 @@ export async function refreshes(
     keepBodies: true,
     onAnswer,
   })
-  ended.abort()
+  endController.abort()
   await refreshing
   const { rssMaxBytes } = await service.usage()
   await service.stop()

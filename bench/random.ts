@@ -4,7 +4,7 @@ export interface Random {
   /** Number from 0 to 1, excluding 1. */
   readonly next: () => number
   /** Whole number, both ends included. */
-  readonly between: (min: number, max: number) => number
+  readonly integerBetween: (min: number, max: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(items: readonly T[]) => T
   /** Decimal digits, with leading zeros. */
@@ -13,17 +13,17 @@ export interface Random {
 
 export function randomFrom(seed: string): Random {
   const next = sfc32(seed)
-  const between = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1))
+  const integerBetween = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1))
   return {
     next,
-    between,
+    integerBetween: integerBetween,
     chance: (probability) => next() < probability,
     pick: <T>(items: readonly T[]): T => {
       const item = items[Math.floor(next() * items.length)]
       if (item === undefined) throw new Error('nothing to pick from')
       return item
     },
-    digits: (count) => Array.from({ length: count }, () => between(0, 9)).join(''),
+    digits: (count) => Array.from({ length: count }, () => integerBetween(0, 9)).join(''),
   }
 }
 

@@ -36,9 +36,9 @@ export async function repeatedRows(id: keyof typeof renewed, count: number): Pro
   const copies = Math.ceil(count / rows.length)
   return repeat()
   function* repeat(): Generator<SourceRow> {
-    for (let copy = 0, left = count; copy < copies; copy += 1)
+    for (let copy = 0, rowsLeft = count; copy < copies; copy += 1)
       for (const [at, row] of rows.entries())
-        if (left-- > 0) yield renewed[id]({ row, at, copy, rows, copies })
+        if (rowsLeft-- > 0) yield renewed[id]({ row, at, copy, rows, copies })
   }
 }
 

@@ -83,7 +83,7 @@ async function pages(bench: Bench, service: Server, db: Connection): Promise<Lin
   await db.rows(`select count(*) from ${large} where state = $1`, ['AC'])
   await get(service, 'large/data/?state=AC&page_size=100')
   const cold: number[] = []
-  for (let left = 15; left > 0; left -= 1)
+  for (let pagesLeft = 15; pagesLeft > 0; pagesLeft -= 1)
     cold.push(
       (await get(service, `large/data/?page_size=100&page=${randomInt(1, 1 + Math.floor(rows / 100))}`)).ms,
     )

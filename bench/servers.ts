@@ -57,9 +57,9 @@ async function start(file: string, environment: Environment, flags: readonly str
     pid: child.pid ?? 0,
     usage: () => usageOf(child),
     stop: async () => {
-      const ended = once(child, 'exit')
+      const exit = once(child, 'exit')
       child.kill()
-      await ended
+      await exit
     },
   }
 }

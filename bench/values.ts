@@ -4,28 +4,30 @@ import type { Random } from './random.ts'
 
 const places = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró', 'São Paulo', 'Três Corações']
 
-const dateFrom = ({ between }: Random): string =>
+const dateFrom = ({ integerBetween: between }: Random): string =>
   new Date(Date.UTC(between(2010, 2025), between(0, 11), between(1, 28))).toISOString().slice(0, 10)
 
 export const randomValue: Readonly<Record<FieldType, (random: Random, digits: Digits) => string>> = {
   bool: (random) => String(random.chance(0.5)),
   date: dateFrom,
-  datetime: (random) => `${dateFrom(random)} ${random.between(10, 23)}:${random.between(10, 59)}:00`,
+  datetime: (random) =>
+    `${dateFrom(random)} ${random.integerBetween(10, 23)}:${random.integerBetween(10, 59)}:00`,
   decimal: (random, { precision, scale }) => {
-    const integerPart = random.between(0, 10 ** Math.min(precision - scale, 5) - 1)
+    const integerPart = random.integerBetween(0, 10 ** Math.min(precision - scale, 5) - 1)
     return `${random.chance(0.05) ? '-' : ''}${integerPart}${scale === 0 ? '' : `.${random.digits(scale)}`}`
   },
   float: (random) => (random.next() * 100).toFixed(4),
-  integer: (random) => String(random.between(-5, 100_000)),
+  integer: (random) => String(random.integerBetween(-5, 100_000)),
   json: (random) =>
-    `{"id": ${random.between(1, 99)}, "rate": ${random.between(0, 99)}.50, "said": "${random.pick(['a', 'b, c', '\\"é\\"'])}"}`,
+    `{"id": ${random.integerBetween(1, 99)}, "rate": ${random.integerBetween(0, 99)}.50, "said": "${random.pick(['a', 'b, c', '\\"é\\"'])}"}`,
   list: (random) => {
     const texts = ['água', 'solo, ar', 'say "ah"', 'a\nb', '\u001f\\']
-    return JSON.stringify(Array.from({ length: random.between(0, 3) }, () => random.pick(texts)))
+    return JSON.stringify(Array.from({ length: random.integerBetween(0, 3) }, () => random.pick(texts)))
   },
   point: (random) =>
-    `${random.between(-89, 89)}.${random.digits(3)}, ${random.between(-179, 179)}.${random.digits(4)}`,
-  string: (random) => `${random.pick(places)} ${random.between(1, 99)}`,
+    `${random.integerBetween(-89, 89)}.${random.digits(3)}, ${random.integerBetween(-179, 179)}.${random.digits(4)}`,
+  string: (random) => `${random.pick(places)} ${random.integerBetween(1, 99)}`,
   text: (random) => `${random.pick(places)}, "${random.pick(places)}"\n${random.pick(places)}`,
-  time: (random) => `${random.between(0, 27)}:${random.between(10, 59)}:${random.between(10, 59)}`,
+  time: (random) =>
+    `${random.integerBetween(0, 27)}:${random.integerBetween(10, 59)}:${random.integerBetween(10, 59)}`,
 }

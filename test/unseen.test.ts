@@ -113,7 +113,7 @@ function catalogOf({ fields, order }: Case): Catalog | null {
   }
 }
 
-test('an unseen catalog and source give the rows of the evaluator', async () => {
+test('a random catalog and source give the rows that an independent reader computes', async () => {
   let refused = 0
   await fc.assert(
     fc.asyncProperty(unseen, async (example) => {

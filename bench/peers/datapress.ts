@@ -4,7 +4,7 @@ import path from 'node:path'
 import { typeRow } from '../../core/catalog/field-types.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import { quotedText } from '../../core/sql.ts'
-import { ended, freePort, startProgram, type Peer } from './peer.ts'
+import { stopChild, freePort, startProgram, type Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
 /**
@@ -55,7 +55,7 @@ export function dataPress({ isOrdered }: { readonly isOrdered: boolean }): (sour
       rowsIn: (body) => (body as { data?: unknown[] }).data?.length ?? 0,
       countIn: (body) => (body as { count: number }).count,
       roots: [child.pid ?? 0],
-      stop: () => ended(child),
+      stop: () => stopChild(child),
     }
   }
 }

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import path from 'node:path'
-import { ended, freePort, startProgram, type Peer } from './peer.ts'
+import { stopChild, freePort, startProgram, type Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
 export async function datasette({ folder, file, fields, bin, rows }: Source): Promise<Peer> {
@@ -40,6 +40,6 @@ export async function datasette({ folder, file, fields, bin, rows }: Source): Pr
     rowsIn: (body) => (body as { rows: unknown[] }).rows.length,
     countIn: (body) => (body as { filtered_table_rows_count: number | null }).filtered_table_rows_count,
     roots: [child.pid ?? 0],
-    stop: () => ended(child),
+    stop: () => stopChild(child),
   }
 }

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
-import { ended, freePort, startProgram, type Peer } from './peer.ts'
+import { stopChild, freePort, startProgram, type Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
 /** Django REST framework over PostgreSQL: one process of gunicorn, its database connections kept open. */
@@ -47,7 +47,7 @@ export async function drf({ folder, file, fields, bin, rows }: Source): Promise<
     countIn: (body) => (body as { count: number }).count,
     roots: [server.pid ?? 0, pid],
     stop: async () => {
-      await ended(server)
+      await stopChild(server)
       const databaseExit = once(database, 'exit')
       database.stdin.end()
       await databaseExit

@@ -58,8 +58,8 @@ async function preparePython(folder: string): Promise<string | null> {
   const environment = path.join(folder, 'python')
   const bin = path.join(environment, 'bin')
   const mark = path.join(environment, 'installed.txt')
-  const wanted = packages.join(' ')
-  if ((await readFile(mark, 'utf8').catch(() => '')) === wanted) return bin
+  const packageList = packages.join(' ')
+  if ((await readFile(mark, 'utf8').catch(() => '')) === packageList) return bin
   const steps: [string, string[]][] = [
     ['python3', ['-m', 'venv', environment]],
     [path.join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', ...packages]],
@@ -71,7 +71,7 @@ async function preparePython(folder: string): Promise<string | null> {
     )
     return null
   }
-  await writeFile(mark, wanted)
+  await writeFile(mark, packageList)
   return bin
 }
 

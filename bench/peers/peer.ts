@@ -87,7 +87,7 @@ export async function startProgram(
   throw new Error(`${program} does not answer at ${address}`)
 }
 
-export async function ended(child: ChildProcess): Promise<void> {
+export async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
   const over = once(child, 'exit')
   child.kill()

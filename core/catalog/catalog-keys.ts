@@ -10,12 +10,12 @@ type DescribedKey = readonly [key: string, meaning: string]
 
 export function catalogKeys(schema: DescribedSchema): Readonly<Record<string, readonly DescribedKey[]>> {
   const source = 'datasets.tables.source.'
-  const described = keysBelow(schema, '')
+  const keys = keysBelow(schema, '')
   return {
-    'source key': described.flatMap(([key, meaning]): DescribedKey[] =>
+    'source key': keys.flatMap(([key, meaning]): DescribedKey[] =>
       key.startsWith(source) ? [[key.slice(source.length), meaning]] : [],
     ),
-    'catalog key': described.filter(([key]) => !key.startsWith(source)),
+    'catalog key': keys.filter(([key]) => !key.startsWith(source)),
   }
 }
 

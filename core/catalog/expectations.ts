@@ -198,12 +198,12 @@ function checkTarget(
 }
 
 function reaches(targets: ReadonlyMap<string, ReadonlySet<string>>, from: string, to: string): boolean {
-  const seen = new Set<string>()
+  const visited = new Set<string>()
   const waiting = [...(targets.get(from) ?? [])]
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (next === to) return true
-    if (seen.has(next)) continue
-    seen.add(next)
+    if (visited.has(next)) continue
+    visited.add(next)
     waiting.push(...(targets.get(next) ?? []))
   }
   return false

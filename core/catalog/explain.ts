@@ -37,9 +37,9 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
       explain({ ...alternativeIssue, path: [...issue.path, ...alternativeIssue.path] }, document),
     )
   }
-  const written = document.writtenAt(path)
-  if (written === undefined) return [{ path: path.slice(0, -1), ofKey: false, message: missing(path) }]
-  return [{ path, ofKey: false, message: wrongValue(issue, path, written) }]
+  const value = document.writtenAt(path)
+  if (value === undefined) return [{ path: path.slice(0, -1), ofKey: false, message: missing(path) }]
+  return [{ path, ofKey: false, message: wrongValue(issue, path, value) }]
 }
 
 /** Places of the catalog that have keys of their own. */
@@ -71,19 +71,19 @@ function missing(path: Path): string {
     : `the key "${key}" is missing`
 }
 
-function wrongValue(issue: z.core.$ZodIssue, path: Path, written: WrittenValue): string {
+function wrongValue(issue: z.core.$ZodIssue, path: Path, value: WrittenValue): string {
   const subject = subjectOf(path)
-  if (issue.code === 'invalid_type') return `${subject} ${wrongKind([issue.expected], written)}`
-  const text = written.kind === 'scalar' ? `"${written.text}"` : written.text
+  if (issue.code === 'invalid_type') return `${subject} ${wrongKind([issue.expected], value)}`
+  const text = value.kind === 'scalar' ? `"${value.text}"` : value.text
   if (issue.code === 'invalid_union') {
     const expected = issue.errors.flatMap(([first]) =>
       first?.code === 'invalid_type' ? [first.expected] : [],
     )
-    return `${subject} ${wrongKind(expected, written)}`
+    return `${subject} ${wrongKind(expected, value)}`
   }
   if (issue.code !== 'invalid_value') return `${subject} is ${text}, and ${issue.message}`
   const choices = issue.values.map(String)
-  return `${subject} is ${text}, which is not one of ${choices.join(', ')}${didYouMean(written.text, choices)}`
+  return `${subject} is ${text}, which is not one of ${choices.join(', ')}${didYouMean(value.text, choices)}`
 }
 
 function subjectOf(path: Path): string {

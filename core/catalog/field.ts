@@ -72,8 +72,8 @@ export function digitsOf({ precision, scale }: Pick<FieldDefinition, 'precision'
 export function buildField(definition: FieldDefinition, source: SourceDefinition) {
   const { name, type, title, description, synonyms, unit, kind, mask, value_titles: valueTitles } = definition
   const reading = buildReading(definition, source)
-  const described = { title, description, synonyms, unit, valueTitles }
-  return { name, type, ...described, kind, ...digitsOf(definition), reading, mask }
+  const labels = { title, description, synonyms, unit, valueTitles }
+  return { name, type, ...labels, kind, ...digitsOf(definition), reading, mask }
 }
 
 export function checkField(field: FieldDefinition, source: SourceDefinition, report: ReportFault): void {

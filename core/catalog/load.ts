@@ -72,14 +72,14 @@ export function parseCatalog(text: string, file: string): Catalog {
 
 export function parseCatalogFiles(
   files: readonly CatalogFile[],
-  texts: ParsedTexts | null = null,
+  parsedTexts: ParsedTexts | null = null,
   parsed: ParsedFiles = new ParsedFiles(),
 ): Catalog {
   const document = joinDocuments(files, parsed.roots)
   const text = joinTexts(files)
   const catalog = document.readable && document.problems.length === 0 ? catalogIn(document.root, text) : null
   if (catalog === null) throw new CatalogError(files[0]?.file ?? '', faultsIn(document, files))
-  texts?.parsed(text, document.root)
+  parsedTexts?.parsed(text, document.root)
   parsed.roots = document.roots
   return catalog
 }

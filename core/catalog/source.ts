@@ -212,7 +212,7 @@ export function checkSource(
   if (source.from_name !== null) checkNamePattern(source.from_name, below(report, 'from_name'))
   for (const [header, name] of source.rename) requireField(name, ['rename', header], fieldNames, report)
   checkSingleValues(source, fieldNames, report)
-  const filled = new Set([...source.rename.values(), ...constantFields(source)])
+  const givenNames = new Set([...source.rename.values(), ...constantFields(source)])
   for (const [index, name] of source.ignore.entries()) {
     const place = ['ignore', index]
     if (source.rename.has(name))
@@ -220,7 +220,7 @@ export function checkSource(
         place,
         `"${name}" is in "rename", so it cannot be ignored: remove it from "rename" or from "ignore"`,
       )
-    else if (fieldNames.includes(name) && !filled.has(name))
+    else if (fieldNames.includes(name) && !givenNames.has(name))
       report(
         place,
         `"${name}" is also a field, which has no other column: remove the field, or "${name}" from "ignore"`,

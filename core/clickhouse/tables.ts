@@ -11,10 +11,10 @@ export interface ClickHouseColumn {
   readonly name: string
   readonly type: string
   /** SQL of DuckDB that converts a value for ClickHouse. */
-  readonly written: (value: string) => string
+  readonly literalOf: (value: string) => string
   readonly parameter: (value: string) => string
   /** Column of folded texts; null if values are not texts. */
-  readonly folded: string | null
+  readonly foldedColumn: string | null
 }
 
 /** Name of the column with the position of a row in its snapshot. */
@@ -29,13 +29,13 @@ export function clickHouseColumns(table: Table): Map<string, ClickHouseColumn> {
   const columns = table.fields.flatMap((field, index): [string, ClickHouseColumn][] => {
     const form = queryFields.has(field.name) ? formOf(field) : null
     if (form === null) return []
-    const folded = typeRow(field.type).isText ? `f${index}_folded` : null
-    return [[field.name, { name: `f${index}`, folded, ...form }]]
+    const foldedColumn = typeRow(field.type).isText ? `f${index}_folded` : null
+    return [[field.name, { name: `f${index}`, foldedColumn: foldedColumn, ...form }]]
   })
   return new Map(columns)
 }
 
-type Form = Pick<ClickHouseColumn, 'type' | 'written' | 'parameter'>
+type Form = Pick<ClickHouseColumn, 'type' | 'literalOf' | 'parameter'>
 
 const asItIs = (value: string): string => value
 
@@ -43,27 +43,27 @@ function formOf(field: Field): Form | null {
   const stored = typeRow(field.type).stored(field)
   switch (stored) {
     case 'VARCHAR':
-      return { type: 'String', written: asItIs, parameter: asItIs }
+      return { type: 'String', literalOf: asItIs, parameter: asItIs }
     case 'BIGINT':
-      return { type: 'Int64', written: asItIs, parameter: asItIs }
+      return { type: 'Int64', literalOf: asItIs, parameter: asItIs }
     case 'BOOLEAN':
       return {
         type: 'UInt8',
-        written: (value) => `${value}::utinyint`,
+        literalOf: (value) => `${value}::utinyint`,
         parameter: (value) => (value === 'true' ? '1' : '0'),
       }
     // As numbers, since dates of ClickHouse begin in 1900.
     case 'DATE':
       return {
         type: 'Int32',
-        written: (value) => `(${value} - date '1970-01-01')::integer`,
+        literalOf: (value) => `(${value} - date '1970-01-01')::integer`,
         parameter: daysOf,
       }
     case 'TIMESTAMP':
-      return { type: 'Int64', written: (value) => `epoch_us(${value})::bigint`, parameter: microsecondsOf }
+      return { type: 'Int64', literalOf: (value) => `epoch_us(${value})::bigint`, parameter: microsecondsOf }
     default:
       return stored.startsWith('DECIMAL')
-        ? { type: stored.replace('DECIMAL', 'Decimal'), written: asItIs, parameter: asItIs }
+        ? { type: stored.replace('DECIMAL', 'Decimal'), literalOf: asItIs, parameter: asItIs }
         : // DuckDB compares NaN in its own way, so doubles have no column.
           null
   }
@@ -102,7 +102,7 @@ export function writtenColumns(
   const columns = table.fields.flatMap((field, index) => {
     const column = byField.get(field.name)
     if (column === undefined) return []
-    const { name, folded, written } = column
+    const { name, foldedColumn: folded, literalOf: written } = column
     const valueColumn = { name, sql: written(`f${index}`) }
     return folded === null ? [valueColumn] : [valueColumn, { name: folded, sql: foldedSql(`f${index}`) }]
   })
@@ -118,7 +118,7 @@ export const loadingName = (name: string): string => `${name}/loading`
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
   const columnsByField = clickHouseColumns(table)
   const columns = [...columnsByField]
-  const stored = columns.flatMap(([, { name: column, type, folded }]) => [
+  const stored = columns.flatMap(([, { name: column, type, foldedColumn: folded }]) => [
     `${column} Nullable(${type})`,
     ...(folded === null ? [] : [`${folded} Nullable(String)`]),
   ])

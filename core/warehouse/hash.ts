@@ -22,13 +22,13 @@ export async function sumsOf(file: string): Promise<Sums> {
 
 async function hashInThread<T>(
   file: string,
-  both: boolean,
+  hasMd5: boolean,
   runInline: (file: string) => Promise<T>,
 ): Promise<T> {
   // Tests run the TypeScript sources, without the compiled module that a thread would load.
   if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return runInline(file)
   turn = (turn + 1) % threads.length
-  const result = await threads[turn]?.run<T>({ file, both }).catch(() => null)
+  const result = await threads[turn]?.run<T>({ file, both: hasMd5 }).catch(() => null)
   // A thread may fail to start; if the file is at fault, the error occurs again here.
   return result ?? runInline(file)
 }
@@ -73,10 +73,10 @@ class HashThread {
   #start(): Worker {
     // Threads need none of the program's Node options, such as `--enable-source-maps`.
     const worker = new Worker(new URL('./hash-thread.js', import.meta.url), { execArgv: [] })
-    const ended = new AbortController()
-    this.#endController = ended
+    const controller = new AbortController()
+    this.#endController = controller
     worker.once('exit', () => {
-      ended.abort()
+      controller.abort()
       if (this.#worker === worker) this.#worker = null
     })
     return worker

@@ -51,14 +51,14 @@ export async function recordVerified(
 ): Promise<void> {
   const key = layout.verified(table)
   const existingNames = new Set(await store.list(layout.table(table)))
-  const noted = Object.entries((await read(store, key, verifiedShape)) ?? {})
-  const otherEntries = noted.filter(([entryId]) => entryId !== id && existingNames.has(entryId))
+  const storedEntries = Object.entries((await read(store, key, verifiedShape)) ?? {})
+  const otherEntries = storedEntries.filter(([entryId]) => entryId !== id && existingNames.has(entryId))
   await write(store, key, { [id]: Object.fromEntries(versions), ...Object.fromEntries(otherEntries) })
 }
 
 export async function readVerified(store: Store, table: TableName, id: SnapshotId): Promise<Versions> {
-  const noted = await read(store, layout.verified(table), verifiedShape)
-  return new Map(Object.entries(noted?.[id] ?? {}))
+  const content = await read(store, layout.verified(table), verifiedShape)
+  return new Map(Object.entries(content?.[id] ?? {}))
 }
 
 const hashShape = z.object({
@@ -70,8 +70,8 @@ const hashShape = z.object({
 export type RecordedHashes = ReadonlyMap<string, z.infer<typeof hashShape>>
 
 export async function readHashes(store: Store, table: TableName): Promise<RecordedHashes> {
-  const noted = await read(store, layout.hashed(table), z.record(z.string(), hashShape))
-  return new Map(Object.entries(noted ?? {}))
+  const content = await read(store, layout.hashed(table), z.record(z.string(), hashShape))
+  return new Map(Object.entries(content ?? {}))
 }
 
 export async function recordHashes(store: Store, table: TableName, hashed: RecordedHashes): Promise<void> {

@@ -63,8 +63,8 @@ export async function writeViews(
         try {
           if (warehouse === null) await writeStandIns(db, published, localBase)
           await writeView(db, published, base)
-          await writeVersionMacros(db, [published.manifest, ...published.earlier], (below) =>
-            locationSql(below, base),
+          await writeVersionMacros(db, [published.manifest, ...published.earlier], (pathSql) =>
+            locationSql(pathSql, base),
           )
           await db.rows('commit')
         } catch (error) {
@@ -112,8 +112,8 @@ const commentedFieldsMax = 500
 async function commentFields(db: Connection, name: string, fields: readonly Field[]): Promise<void> {
   if (fields.length > commentedFieldsMax) return
   for (const { name: column, type, ...texts } of fields) {
-    const described = describeField(texts)
-    const text = described === '' ? type : `${described} (${type})`
+    const description = describeField(texts)
+    const text = description === '' ? type : `${description} (${type})`
     await db.rows(`comment on column ${name}.${quotedName(column)} is ${quotedText(text)}`)
   }
 }
@@ -131,8 +131,8 @@ function rowsSql({ dataset, table, manifest }: PublishedTable, base: string): st
   return `select ${names.join(', ')} from read_parquet([${parts.join(', ')}])`
 }
 
-function locationSql(below: string, base: string): string {
-  return `coalesce(getvariable(${quotedText(baseVariable)}), ${quotedText(base)}) || ${below}`
+function locationSql(pathSql: string, base: string): string {
+  return `coalesce(getvariable(${quotedText(baseVariable)}), ${quotedText(base)}) || ${pathSql}`
 }
 
 function aboutTable({ dataset, table, manifest }: PublishedTable): string {

@@ -139,14 +139,20 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
       today,
       families: catalog.families.map(({ name }) => name),
     })
-  const after = withTable(entry)
+  const newText = withTable(entry)
   const unpublishedText = withTable(
     entry.replace(/\n/, `\n  # not published on ${today}: correct this entry or the file\n`),
   )
   const changed = parseCatalogFiles(
-    files.map((catalogFile) => (catalogFile === targetFile ? { file, text: after } : catalogFile)),
+    files.map((catalogFile) => (catalogFile === targetFile ? { file, text: newText } : catalogFile)),
   )
-  return { file, before, after, marked: unpublishedText, dataset: changed.datasets.get(names.dataset) }
+  return {
+    file,
+    before,
+    after: newText,
+    marked: unpublishedText,
+    dataset: changed.datasets.get(names.dataset),
+  }
 }
 
 function missingOf(dataset: Dataset | undefined): string[] {

@@ -111,7 +111,7 @@ function repeatsSql({ columns }: Rule, selected: string, from: string): string {
 
 function textSql({ fields }: Conversion, { names, columns }: Rule): string {
   const texts = columns.map((column, place) => {
-    const field = fields.find((matched) => matched.field.name === names[place])?.field
+    const field = fields.find((matchedField) => matchedField.field.name === names[place])?.field
     return `(${field === undefined ? column : typeRow(field.type).rendered(`rows.${column}`)})::varchar`
   })
   return texts.join(` || ', ' || `)
@@ -182,7 +182,7 @@ function conditionOf(
 }
 
 function typeIn({ fields }: Conversion, name: string): string {
-  const field = fields.find((matched) => matched.field.name === name)?.field
+  const field = fields.find((matchedField) => matchedField.field.name === name)?.field
   if (field === undefined) throw new RangeError(`there is no field ${name}`)
   return typeRow(field.type).stored(field)
 }

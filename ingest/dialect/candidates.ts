@@ -182,11 +182,11 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
 }
 
 function namesInComment(lines: readonly string[], header: string, { delimiter, firstLine }: Candidate) {
-  const above = lines.slice(
+  const linesAbove = lines.slice(
     0,
     lines.findIndex((line) => !line.startsWith(commentMark)),
   )
-  if (above.length < 2 || above.at(-1) !== header) return null
+  if (linesAbove.length < 2 || linesAbove.at(-1) !== header) return null
   const names = Buffer.from(header.slice(commentMark.length), 'latin1')
     .toString('utf8')
     .trim()

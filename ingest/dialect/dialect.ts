@@ -96,9 +96,11 @@ function headerEvidence({ skipLines, firstLine: cells, hasHeader }: Candidate): 
     return hasNumbers
       ? [`line ${line} is the header, since its numbers are in order, or unlike the values below`]
       : []
-  const written = JSON.stringify(cells)
+  const cellsJson = JSON.stringify(cells)
   const remedy =
-    written.length > headerShownMax ? '' : `; if it is the header, declare source.header_in_file: ${written}`
+    cellsJson.length > headerShownMax
+      ? ''
+      : `; if it is the header, declare source.header_in_file: ${cellsJson}`
   return [
     `line ${line} has numbers, dates or empty cells, so it seems to be a row, and header names the columns${remedy}`,
   ]

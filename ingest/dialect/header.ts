@@ -103,7 +103,7 @@ export function secondLineOf(
   rows: readonly (readonly string[])[],
 ): 'joined' | 'labels' | null {
   if (first.length < 2 || second.length !== first.length) return null
-  const filled = second.flatMap((rawCell, column) => {
+  const filledCells = second.flatMap((rawCell, column) => {
     const cell = rawCell.trim()
     const kindsInColumn = rows
       .map((row) => kindOf((row[column] ?? '').trim()))
@@ -115,12 +115,12 @@ export function secondLineOf(
       ? []
       : [{ cell, isAboveNumbers, isName, isUnnamed: (first[column] ?? '').trim() === '' }]
   })
-  const aboveNumbers = filled.filter(({ isAboveNumbers }) => isAboveNumbers)
-  if (filled.length === 0 || !filled.every(({ isName }) => isName)) return null
+  const aboveNumbers = filledCells.filter(({ isAboveNumbers }) => isAboveNumbers)
+  if (filledCells.length === 0 || !filledCells.every(({ isName }) => isName)) return null
   // A single word in parentheses, such as (nd), may mean a missing value.
-  if (filled.every(({ cell }) => isUnit(cell))) {
-    const isSure = filled.length > 1 || filled[0]?.cell.startsWith('[') === true
-    return aboveNumbers.length === filled.length && isSure ? 'joined' : null
+  if (filledCells.every(({ cell }) => isUnit(cell))) {
+    const isSure = filledCells.length > 1 || filledCells[0]?.cell.startsWith('[') === true
+    return aboveNumbers.length === filledCells.length && isSure ? 'joined' : null
   }
   if (aboveNumbers.length < 2 || !aboveNumbers.every(({ cell }) => /[\p{L}\d]/u.test(cell))) return null
   if (aboveNumbers.some(({ isUnnamed }) => isUnnamed)) return 'joined'

@@ -32,17 +32,17 @@ import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
  */
 export function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
-  return convertSource(job, steps, async (converted) => {
-    const drift = await requireLikeness(job, converted)
-    const { conversion, folder, plan, profiles, reusedByName } = converted
+  return convertSource(job, steps, async (source) => {
+    const drift = await requireLikeness(job, source)
+    const { conversion, folder, plan, profiles, reusedByName } = source
     const reused = new Set(reusedByName.keys())
     const files = await steps.time('indexing', () =>
       writeServerFiles(conversion, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
     )
-    const packed = await steps.time('packing', () => pack(job, converted), { reportsProgress: true })
+    const packed = await steps.time('packing', () => pack(job, source), { reportsProgress: true })
     const isCompared = job.previous !== null && !job.withoutChanges
-    const changes = isCompared ? await steps.time('comparing', () => changesOf(job, converted)) : null
-    return publishAndReport(job, steps, { ...converted, files, changes }, drift, packed)
+    const changes = isCompared ? await steps.time('comparing', () => changesOf(job, source)) : null
+    return publishAndReport(job, steps, { ...source, files, changes }, drift, packed)
   })
 }
 
@@ -131,10 +131,10 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
     partitions,
     time: steps.time,
   })
-  const lacking = read.headers
+  const missingFieldsByFile = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...castSource, ...parts, folder, ofHeader: headerDrift, lacking }
+  return { ...castSource, ...parts, folder, ofHeader: headerDrift, lacking: missingFieldsByFile }
 }
 
 async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
@@ -245,9 +245,9 @@ async function publishAndReport(
   await writeReport(folder, report)
   const manifest = await createManifest(labelled, namedManifest, folder, files)
   const existingKeys = new Map([...reusedByName].map(([file, { key }]) => [file, key]))
-  const written = new Set(filesOf(manifest).map(({ file }) => file))
+  const writtenFiles = new Set(filesOf(manifest).map(({ file }) => file))
   // Removes reused files that are no longer needed.
-  for (const file of [...existingKeys.keys()].filter((key) => !written.has(key))) {
+  for (const file of [...existingKeys.keys()].filter((key) => !writtenFiles.has(key))) {
     await rm(path.join(folder, file))
     existingKeys.delete(file)
   }

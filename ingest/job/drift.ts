@@ -43,8 +43,8 @@ export function driftSince(
     return rows > 0 && nulls === rows && earlier !== undefined && earlier.nulls < before.rows
   })
   for (const { name } of emptied) {
-    const filled = before.rows - (before.fields.find((field) => field.name === name)?.nulls ?? 0)
-    drift.push(`all values of "${name}" are null, but ${inWords(filled)} rows had one before`)
+    const valuesBefore = before.rows - (before.fields.find((field) => field.name === name)?.nulls ?? 0)
+    drift.push(`all values of "${name}" are null, but ${inWords(valuesBefore)} rows had one before`)
   }
   return drift
 }

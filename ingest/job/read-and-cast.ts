@@ -6,11 +6,7 @@ import type { Partition } from '../../core/warehouse/manifest.ts'
 import { FileUnavailable } from '../../core/warehouse/stores/store.ts'
 import { Intake } from '../convert/cast/intake.ts'
 import { partitionsIn, type SortedPartition } from '../convert/parts/partitions.ts'
-import {
-  pinnedFiles,
-  without as withoutPartitions,
-  type Reusable,
-} from '../convert/parts/reused-partitions.ts'
+import { pinnedFiles, withoutPartitions, type Reusable } from '../convert/parts/reused-partitions.ts'
 import { detailedRejectsMax, TableFailure, type Reject } from '../base/rejects.ts'
 import type { Batch } from '../source/batches.ts'
 import { readSource, type ReadSource } from '../source/read.ts'

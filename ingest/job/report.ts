@@ -127,11 +127,11 @@ function publishedLines(id: string, report: IngestReport): string[] {
     )
     lines.push(...rejectLines(report.first_rejects, report.first_rejects.length))
   }
-  const lacking = report.missing_columns
-  for (const { file, fields } of lacking.slice(0, rejectsShown))
+  const filesByMissingFields = report.missing_columns
+  for (const { file, fields } of filesByMissingFields.slice(0, rejectsShown))
     lines.push(`  ${file} lacks ${fields.map((name) => `"${name}"`).join(', ')}, so its rows have null there`)
-  if (lacking.length > rejectsShown)
-    lines.push(`  and ${lacking.length - rejectsShown} more files lack columns`)
+  if (filesByMissingFields.length > rejectsShown)
+    lines.push(`  and ${filesByMissingFields.length - rejectsShown} more files lack columns`)
   for (const { file, text } of report.last_lines.slice(0, rejectsShown)) {
     lines.push(`  left out at the end of ${file}${text === null ? '' : `: ${shortened(text)}`}`)
   }

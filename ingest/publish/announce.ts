@@ -46,7 +46,7 @@ export async function announce(
     websubHub === '' || published.length === 0 ? [] : [ping],
   ]) {
     for (const attempt of requests) {
-      const fault = await tried(attempt, options.retryMs ?? retryMsDefault)
+      const fault = await retryOnce(attempt, options.retryMs ?? retryMsDefault)
       if (fault === null) continue
       faults.push(fault)
       // The next message would wait for the same receiver.
@@ -58,7 +58,7 @@ export async function announce(
 
 class Refused extends Error {}
 
-async function tried(attempt: () => Promise<void>, retryMs: number): Promise<string | null> {
+async function retryOnce(attempt: () => Promise<void>, retryMs: number): Promise<string | null> {
   for (let tries = 1; ; tries += 1) {
     try {
       await attempt()

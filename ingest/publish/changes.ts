@@ -98,7 +98,7 @@ export async function writeChanges(
       later: partsSide(addedFiles),
       earlier: partsSide(removedParts.map(({ file }) => inPreviousFolder(file))),
     })
-    const written = [latestChanges]
+    const writtenChanges = [latestChanges]
     for (const start of earlierChanges) {
       const common = fields.filter(({ name }) => start.fields.includes(name))
       if (common.length === 0) continue
@@ -111,10 +111,10 @@ export async function writeChanges(
       const comparison = { since, file: fileNames.changes(since), fields: common, ...sides }
       const changes = await writeDifference(conversion, folder, comparison)
       // Reading all rows is cheaper than so many changes.
-      if (changes.added + changes.removed + changes.changed <= options.rows) written.push(changes)
+      if (changes.added + changes.removed + changes.changed <= options.rows) writtenChanges.push(changes)
       else await rm(path.join(folder, changes.file))
     }
-    return written
+    return writtenChanges
   } finally {
     release()
   }
@@ -238,9 +238,9 @@ async function writeDifference(
   await db.rows(`copy (${changedRowsSql(conversion, fields, key)})
     to ${quotedText(path.join(folder, file))} ${partFormat(conversion, rowGroupRows)}`)
   for (const name of ['difference', 'later_rows', 'earlier_rows']) await db.rows(`drop table ${name}`)
-  const written = { ...fieldsAndKey, file: path.join(folder, file) }
-  await requireBalance(db, comparison, written)
-  return { since, file, ...(await countsOf(db, written)), ...fieldsAndKey }
+  const changesFile = { ...fieldsAndKey, file: path.join(folder, file) }
+  await requireBalance(db, comparison, changesFile)
+  return { since, file, ...(await countsOf(db, changesFile)), ...fieldsAndKey }
 }
 
 /** Returns the key if it is unique on both sides; else null, and rows are compared as a whole. */
@@ -307,7 +307,7 @@ function changedRowsSql(
 async function requireBalance(
   db: Connection,
   { fields, later, earlier }: Omit<Comparison, 'since' | 'file'>,
-  written: ChangesFile,
+  changesFile: ChangesFile,
 ): Promise<void> {
   const columns = columnsOf(fields)
   const sumsOf = (side: Side): string =>
@@ -321,7 +321,7 @@ async function requireBalance(
   requireSame(
     'changes',
     await differenceOf(later, earlier),
-    await differenceOf(stepsSide([written], 'new'), stepsSide([written], 'old')),
+    await differenceOf(stepsSide([changesFile], 'new'), stepsSide([changesFile], 'old')),
   )
 }
 

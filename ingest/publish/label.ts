@@ -94,10 +94,11 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
 export async function nameSnapshot(
   { sources, definition, importDate, reusedFiles }: Labelled,
   folder: string,
-  written: readonly WrittenPart[],
+  writtenParts: readonly WrittenPart[],
 ): Promise<{ snapshot: SnapshotId; parts: Part[] }> {
   const parts: Part[] = []
-  for (const part of written) parts.push({ ...part, ...(await sumsOfFile(folder, part.file, reusedFiles)) })
+  for (const part of writtenParts)
+    parts.push({ ...part, ...(await sumsOfFile(folder, part.file, reusedFiles)) })
   const content = [
     ...sources.map(({ sha256 }) => sha256),
     definition,

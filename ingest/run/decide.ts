@@ -51,12 +51,12 @@ export async function decide(
   const current = published.isDamaged ? null : published.manifest
   const isAsDeclared = current?.definition === definitionFor(table, options)
   const knownSources = isAsDeclared ? current.sources : []
-  const obtained = await obtainFor(table, options, { scratch, knownSources, progress })
-  if (obtained === 'missing') return withoutSource(table, options.sources, published)
-  const files = obtained === 'unchanged' ? [] : obtained
+  const obtainedFiles = await obtainFor(table, options, { scratch, knownSources, progress })
+  if (obtainedFiles === 'missing') return withoutSource(table, options.sources, published)
+  const files = obtainedFiles === 'unchanged' ? [] : obtainedFiles
   learn({
     sources: [
-      ...(obtained === 'unchanged' ? knownSources.map(({ address, name }) => address ?? name) : []),
+      ...(obtainedFiles === 'unchanged' ? knownSources.map(({ address, name }) => address ?? name) : []),
       ...files.map(({ file, validators }) => validators?.address ?? path.join(options.sources, file.place)),
     ],
   })
@@ -67,7 +67,7 @@ export async function decide(
   })
   if (
     isAsDeclared &&
-    (obtained === 'unchanged' || (await hashes.areOf(current.sources, obtained, table.source)))
+    (obtainedFiles === 'unchanged' || (await hashes.areOf(current.sources, obtainedFiles, table.source)))
   ) {
     await requireReferences(table, current, { ...options, limits: duckdbLimits(options, table) })
     if (publish) {
@@ -78,7 +78,8 @@ export async function decide(
     }
     return { status: 'unchanged', table, manifest: current }
   }
-  if (obtained === 'unchanged') throw new Error('the source is unchanged, but the table is not published')
+  if (obtainedFiles === 'unchanged')
+    throw new Error('the source is unchanged, but the table is not published')
   const withdrawn = acceptsDrift ? null : await rolledBackWith(hashes, table, options)
   if (withdrawn !== null) {
     const trouble = whyNotServed(published, table)
@@ -93,7 +94,13 @@ export async function decide(
     }
     return { status: 'held', table, withdrawn }
   }
-  const jobInputs = { obtained, before: published.manifest, previous: published.previous, scratch, progress }
+  const jobInputs = {
+    obtainedFiles,
+    before: published.manifest,
+    previous: published.previous,
+    scratch,
+    progress,
+  }
   if (!publish)
     return withJob(
       table,
@@ -120,7 +127,7 @@ async function note(
   read: readonly Source[],
   { store, tableProgress: progress }: DecideOptions,
 ): Promise<void> {
-  await recordHashes(store, table, hashes.noted(read)).catch((error: unknown) =>
+  await recordHashes(store, table, hashes.recordOf(read)).catch((error: unknown) =>
     progress.log(`${tableId(table)}: the hashes of its source were not stored: ${messageOf(error)}`),
   )
 }

@@ -79,7 +79,7 @@ export async function runIngest(
     }),
     await afterwards(`METRICS_FILE (${settings.metricsFile}) was not written`, async () => {
       if (settings.metricsFile === '') return
-      const run = { outcomes, began, ended: new Date() }
+      const run = { outcomes, began, endedAt: new Date() }
       await writeMetrics(settings.metricsFile, await ingestMetrics(store, catalog, run))
     }),
     await afterwards('the snapshots were not announced', () =>

@@ -11,7 +11,7 @@ import type { Outcome } from '../job/report.ts'
 interface Run {
   readonly outcomes: readonly Outcome[]
   readonly began: Date
-  readonly ended: Date
+  readonly endedAt: Date
 }
 
 /** State of all tables, from the warehouse, for the textfile collector of node_exporter. */
@@ -36,19 +36,19 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   const failing = gauge('acervo_ingest_failing', '1 if the last check of the source failed.', ['table'])
   for (const table of allTables(catalog)) {
     const labels = { table: tableId(table) }
-    const stand = await ingestStatusOf(store, table)
-    if (stand === null) continue
-    rows.set(labels, stand.rows)
-    rejected.set(labels, stand.rejectedRows)
-    for (const [step, duration] of Object.entries(stand.seconds)) seconds.set({ ...labels, step }, duration)
-    if (stand.succeededAt !== null) succeeded.set(labels, stand.succeededAt / 1000)
-    failing.set(labels, Number(stand.isFailing))
+    const status = await ingestStatusOf(store, table)
+    if (status === null) continue
+    rows.set(labels, status.rows)
+    rejected.set(labels, status.rejectedRows)
+    for (const [step, duration] of Object.entries(status.seconds)) seconds.set({ ...labels, step }, duration)
+    if (status.succeededAt !== null) succeeded.set(labels, status.succeededAt / 1000)
+    failing.set(labels, Number(status.isFailing))
   }
   gauge('acervo_ingest_last_run_timestamp_seconds', 'End of the last run.', []).set(
-    run.ended.getTime() / 1000,
+    run.endedAt.getTime() / 1000,
   )
   gauge('acervo_ingest_last_run_seconds', 'Duration of the last run.', []).set(
-    (run.ended.getTime() - run.began.getTime()) / 1000,
+    (run.endedAt.getTime() - run.began.getTime()) / 1000,
   )
   const tablesByOutcome = gauge('acervo_ingest_last_run_tables', 'Tables of the last run by outcome.', [
     'outcome',

@@ -79,14 +79,14 @@ export function obtainFor(
 }
 
 interface JobOfTable extends Pick<Job, 'before' | 'reusable' | 'previous' | 'scratch' | 'progress'> {
-  readonly obtained: readonly ObtainedFile[]
+  readonly obtainedFiles: readonly ObtainedFile[]
   /** Rows of tables by `dataset/table`, which replace the published ones. */
   readonly unpublished?: Job['referenced']
 }
 
 export async function withJob<Result>(
   table: Table,
-  { obtained, unpublished = new Map(), ...inputs }: JobOfTable,
+  { obtainedFiles: obtained, unpublished = new Map(), ...inputs }: JobOfTable,
   options: IngestOptions,
   work: (job: Job) => Promise<Result>,
 ): Promise<Result> {

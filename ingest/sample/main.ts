@@ -13,12 +13,12 @@ interface SampleFlags {
 /** Copies the samples of tables into SOURCES; by default those of all tables that have one. */
 export async function runSample(names: readonly string[], { ifNone = false }: SampleFlags): Promise<void> {
   const { catalog: file, sources } = readSettings(process.env)
-  const chosen = chosenTables(await loadCatalog(file), names)
+  const requestedTables = chosenTables(await loadCatalog(file), names)
   if (ifNone && (isWeb(sources) || (await hasSources(sources)))) return
   if (isWeb(sources))
     throw new StartError(`SOURCES is ${sources}, and samples need a folder: set SOURCES to one`)
-  const tables = await sampledTables(chosen)
-  const missing = chosen.filter((table) => !tables.includes(table)).map(tableId)
+  const tables = await sampledTables(requestedTables)
+  const missing = requestedTables.filter((table) => !tables.includes(table)).map(tableId)
   if (!ifNone && missing.length > 0 && (names.length > 0 || tables.length === 0))
     throw new StartError(`no sample for ${missing.join(', ')}; samples: ${(await sampleIds()).join(', ')}`)
   await copySamples(sources, tables)

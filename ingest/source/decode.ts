@@ -163,8 +163,8 @@ function utf16(encoding: Encoding, name: string): Decoder {
         if (bytes % 2 !== 0)
           throw new TableFailure(`${name} ends within a UTF-16 character, so it is cut off: fetch it again`)
         // The end of the file may be half of a surrogate pair.
-        const tail = half + (decoder?.end() ?? '')
-        return bytesOf(tail, loneSurrogate, (index) => tail.charCodeAt(index))
+        const decodedEnd = half + (decoder?.end() ?? '')
+        return bytesOf(decodedEnd, loneSurrogate, (index) => decodedEnd.charCodeAt(index))
       },
     },
     '\uFEFF',

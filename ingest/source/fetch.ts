@@ -299,13 +299,13 @@ class Pace {
   }
 
   /** @throws Error if fewer bytes than required were received */
-  require(bytes: number): void {
+  require(receivedBytes: number): void {
     const ms = performance.now() - this.#periodStart
     if (ms < this.#everyMs) return
-    if (bytes - this.#before < (leastBytesPerSecond * ms) / 1000)
+    if (receivedBytes - this.#before < (leastBytesPerSecond * ms) / 1000)
       throw new Error(`the server sends less than ${leastBytesPerSecond} bytes a second`)
     this.#periodStart = performance.now()
-    this.#before = bytes
+    this.#before = receivedBytes
   }
 
   /** Excludes time in which this process wrote to disk. */

@@ -44,18 +44,18 @@ export class SourceHashes {
 
   /** @param recorded hashes of an earlier ingest, for unchanged local files */
   static async of(
-    obtained: readonly ObtainedFile[],
+    obtainedFiles: readonly ObtainedFile[],
     recorded: RecordedHashes,
     { now, settledMs = settledMsDefault, believedMs = believedMsDefault }: HashTrust,
   ): Promise<SourceHashes> {
     const versions: (string | null)[] = []
     // Files from the web are stored only for this ingest, so their times say nothing.
-    for (const { file, validators } of obtained) {
+    for (const { file, validators } of obtainedFiles) {
       const isLocal = validators === null
       versions.push(isLocal ? await settledVersion(file.path, settledMs) : null)
     }
     return new SourceHashes(
-      obtained.map(({ file }) => file),
+      obtainedFiles.map(({ file }) => file),
       versions,
       new Map([...recorded].filter(([, { at }]) => now.getTime() - Date.parse(at) < believedMs)),
       now,
@@ -75,10 +75,10 @@ export class SourceHashes {
   /** Returns whether a snapshot with these sources was made from the obtained files. */
   async areOf(
     sources: readonly Source[],
-    obtained: readonly ObtainedFile[],
+    obtainedFiles: readonly ObtainedFile[],
     { fromName }: Pick<SourceForm, 'fromName'>,
   ): Promise<boolean> {
-    const areAlike = obtained.every(({ file }, index) => {
+    const areAlike = obtainedFiles.every(({ file }, index) => {
       const before = sources[index]
       return before?.bytes === file.bytes && (fromName === null || before.name === file.name)
     })
@@ -110,7 +110,7 @@ export class SourceHashes {
    * Hashes to record for the next ingest.
    * @param sources as they were read, in order
    */
-  noted(sources: readonly Source[]): RecordedHashes {
+  recordOf(sources: readonly Source[]): RecordedHashes {
     const at = this.#now.toISOString()
     return new Map(
       this.#versions.flatMap((version, place) => {

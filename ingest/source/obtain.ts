@@ -49,10 +49,10 @@ export async function obtain(
   const unchanged = first.filter((file) => file === 'unchanged').length
   if (unchanged > 0 && unchanged === first.length) return 'unchanged'
   // Servers send no unchanged files. If only some changed, all are fetched.
-  const obtained = unchanged > 0 ? await obtainAll(places, [], options) : first
-  const files = obtained.filter((file) => typeof file === 'object')
-  if (files.length < obtained.length) {
-    const missingIndex = obtained.findIndex((file) => typeof file !== 'object')
+  const obtainedFiles = unchanged > 0 ? await obtainAll(places, [], options) : first
+  const files = obtainedFiles.filter((file) => typeof file === 'object')
+  if (files.length < obtainedFiles.length) {
+    const missingIndex = obtainedFiles.findIndex((file) => typeof file !== 'object')
     if (files.length === 0) return 'missing'
     throw new TableFailure(`a file of the source is missing: ${nameOf(places[missingIndex])}`)
   }

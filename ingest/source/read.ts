@@ -284,8 +284,8 @@ function tallyOf(scans: readonly Scan[]): Tally {
     header: scanners[0]?.header ?? [],
     headerLine: scanners[0]?.headerLine ?? null,
     columns: first.map(({ filled, bytes }, index) => ({
-      filled: furtherColumns.reduce((total, counted) => total + (counted[index]?.filled ?? 0), filled),
-      bytes: furtherColumns.reduce((total, counted) => total + (counted[index]?.bytes ?? 0), bytes),
+      filled: furtherColumns.reduce((total, counts) => total + (counts[index]?.filled ?? 0), filled),
+      bytes: furtherColumns.reduce((total, counts) => total + (counts[index]?.bytes ?? 0), bytes),
     })),
     records: scanners.reduce((total, { records }) => total + records, 0),
     breaks: scanners.reduce((total, { counts: { breaks } }) => total + breaks, 0),
@@ -324,15 +324,17 @@ function joinScans(
     lineNotes: scans.flatMap(({ file, scanner }) => scanner.lineNotes.map((note) => ({ file, ...note }))),
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
-    lastLines: scans.flatMap(({ file, last, scanner: { isEnded, footer, counts } }) => {
-      const countPrefix = counts.last > 1 ? `${counts.last.toLocaleString('en')} lines from: ` : ''
-      const texts = [...(isEnded ? [`${countPrefix}${footer}`] : []), ...last.lines]
-      return texts.map((text) => ({ file, text: hidesText ? null : text }))
-    }),
+    lastLines: scans.flatMap(
+      ({ file, last: linesAtEnd, scanner: { hasStopped: isEnded, footer, counts } }) => {
+        const countPrefix = counts.last > 1 ? `${counts.last.toLocaleString('en')} lines from: ` : ''
+        const texts = [...(isEnded ? [`${countPrefix}${footer}`] : []), ...linesAtEnd.lines]
+        return texts.map((text) => ({ file, text: hidesText ? null : text }))
+      },
+    ),
     filesWithoutStop:
       table.source.stopAt === null
         ? []
-        : scans.filter(({ scanner }) => !scanner.isEnded).map(({ file }) => file),
+        : scans.filter(({ scanner }) => !scanner.hasStopped).map(({ file }) => file),
     filesWithoutLastLineFeed: scans
       .filter(({ scanner }) => !scanner.endsWithLineFeed)
       .map(({ file }) => file),

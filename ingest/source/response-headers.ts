@@ -38,9 +38,9 @@ export function isPartOf(complete: Headers, part: Headers, total: number | null)
 }
 
 /** Pause in Retry-After, in ms; null if missing, invalid or past. */
-export function pauseOf(after: string | undefined): number | null {
-  if (after === undefined) return null
-  const ms = /^\d+$/.test(after) ? 1000 * Number(after) : Date.parse(after) - Date.now()
+export function pauseOf(retryAfter: string | undefined): number | null {
+  if (retryAfter === undefined) return null
+  const ms = /^\d+$/.test(retryAfter) ? 1000 * Number(retryAfter) : Date.parse(retryAfter) - Date.now()
   return Number.isFinite(ms) && ms >= 0 ? ms : null
 }
 

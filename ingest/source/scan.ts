@@ -70,7 +70,7 @@ export class CsvScanner {
   readonly #counts = { ...noSourceCounts, members: 1 }
   readonly #notes = new LineNotes()
   longest = 0
-  isEnded = false
+  hasStopped = false
   /** Start of the line that ended the rows. */
   footer = ''
   #isLeftOpen = false
@@ -192,8 +192,8 @@ export class CsvScanner {
 
   /** Processes all complete records of the data, and returns them in plain form. */
   #scan(data: Buffer, isLast: boolean): Buffer {
-    if (this.isEnded) this.#countFooter(data)
-    if (this.#stopped || this.isEnded || data.length === 0) return nothing
+    if (this.hasStopped) this.#countFooter(data)
+    if (this.#stopped || this.hasStopped || data.length === 0) return nothing
     const isValidText =
       isUtf8(data.subarray(0, isLast ? data.length : completeLength(data))) && !data.includes(0)
     this.#notes.addMisread(this.#line, data)
@@ -242,7 +242,7 @@ export class CsvScanner {
       if (!mark.subarray(0, bytes.length).equals(bytes)) continue
       if (bytes.length < mark.length) return isLast ? start : null
       if (mark === this.#stopAt) {
-        this.isEnded = true
+        this.hasStopped = true
         this.footer = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
         this.#countFooter(data.subarray(start))
         return start
@@ -393,13 +393,13 @@ export class CsvScanner {
   }
 
   #count(line: number): void {
-    const filled = this.#filled
+    const filledCounts = this.#filled
     const bytes = this.#bytes
     const { lengths } = this.#bounds
     for (let column = 0; column < lengths.length; column += 1) {
       const length = lengths[column] as number
       if (length > 0) {
-        filled[column] = (filled[column] as number) + 1
+        filledCounts[column] = (filledCounts[column] as number) + 1
         bytes[column] = (bytes[column] as number) + length
       }
     }
@@ -432,8 +432,8 @@ export class CsvScanner {
     const values = recordValues(record, this.#marks)
     for (const [column, hiding] of columns.entries()) {
       if (hiding === null) continue
-      const written = values[column] ?? ''
-      const text = hiding.trims ? written.trim() : written
+      const rawText = values[column] ?? ''
+      const text = hiding.trims ? rawText.trim() : rawText
       if (text === '' || hiding.nulls.includes(text)) continue
       const hidden = masks[hiding.mask].hide(text)
       if (hidden === null) {
@@ -461,7 +461,7 @@ export class CsvScanner {
 
   /** Without a method, TypeScript would take the field for unchanged. */
   #isAtEnd(): boolean {
-    return this.isEnded
+    return this.hasStopped
   }
 
   #isStopped(): boolean {

@@ -85,7 +85,7 @@ function hoistKeys(fields: readonly FieldKeys[]): { source: Record<string, unkno
       // Words for null of one column may be values of another.
       if (key === 'nulls' && heirs.length > 0) continue
       source[type ?? key] = value
-      fieldKeys = fieldKeys.map((keys) => (holders.includes(keys) ? without(keys, key) : keys))
+      fieldKeys = fieldKeys.map((keys) => (holders.includes(keys) ? omitKey(keys, key) : keys))
     }
   }
   return { source, fields: fieldKeys }
@@ -100,7 +100,7 @@ function isChangedBy(keys: FieldKeys, key: (typeof hoistableKeys)[number], value
   return isText && (value as readonly string[]).some((word) => !/^$|^#|^\\N$/.test(word))
 }
 
-function without<T extends object>(keys: T, key: string): T {
+function omitKey<T extends object>(keys: T, key: string): T {
   return Object.fromEntries(Object.entries(keys).filter(([name]) => name !== key)) as T
 }
 
@@ -160,7 +160,7 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
   }
 }
 
-const around = `title: t
+const surroundingYaml = `title: t
 limits: { rows: [], catalog: [] }
 families:
   v1: { prefix: /api, scheme: http, trailing_slash: true }
@@ -175,7 +175,10 @@ datasets:
 `
 
 export function tableOf(text: string): Table {
-  const catalog = parseCatalog(`${around}${text.replaceAll(/(?<=^|\n)/g, '      ')}`, 'the suggestion')
+  const catalog = parseCatalog(
+    `${surroundingYaml}${text.replaceAll(/(?<=^|\n)/g, '      ')}`,
+    'the suggestion',
+  )
   const [table] = [...(catalog.datasets.get('d')?.tables.values() ?? [])]
   if (table === undefined) throw new Error('the suggestion has no table')
   return table

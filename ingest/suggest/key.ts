@@ -39,10 +39,10 @@ export function keysOf(
     })
     .slice(0, candidatesMax)
   const isUnique = (columns: readonly number[]): boolean => {
-    const seen = new Set(
+    const seenKeys = new Set(
       rows.map(({ values }) => JSON.stringify(columns.map((column) => values[column]?.trim()))),
     )
-    return seen.size === rows.length
+    return seenKeys.size === rows.length
   }
   if (rows.length < 2) return []
   const uniqueKeys: string[][] = []

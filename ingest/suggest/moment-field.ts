@@ -71,8 +71,8 @@ function momentQuestion({
 }
 
 /** Asks for the century of dates such as 16-07-68; null for other texts. */
-export function centuryQuestion(filled: readonly string[]): string | null {
-  const matches = filled.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
+export function centuryQuestion(texts: readonly string[]): string | null {
+  const matches = texts.map((text) => /^(\d{1,2})([-/.])(\d{1,2})\2(\d{2})$/.exec(text))
   const [first] = matches
   if (first == null || !matches.every((part) => part !== null && part[2] === first[2])) return null
   const orders = [
@@ -91,5 +91,5 @@ export function centuryQuestion(filled: readonly string[]): string | null {
   const formats = orders.map((order) =>
     order.map((part) => (hasOneDigit && part !== 'yy' ? part.slice(1) : part)).join(first[2]),
   )
-  return `say which date ${visibleJson(filled[0] ?? '')} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: 1930, or another earliest year that yy can mean`
+  return `say which date ${visibleJson(texts[0] ?? '')} is: declare type: date, format: ${formats.join(' or ')}, two_digit_years_from: 1930, or another earliest year that yy can mean`
 }

@@ -213,41 +213,41 @@ function chooseFormats(
   readingsByText: readonly (readonly Reading[])[],
   ranked: readonly string[],
 ): MomentForm | AmbiguousMoments | null {
-  const chosen: string[] = []
+  const chosenFormats: string[] = []
   let unmatchedIndexes = readingsByText.map((_found, index) => index)
-  while (unmatchedIndexes.length > 0 && chosen.length < formatsMax) {
+  while (unmatchedIndexes.length > 0 && chosenFormats.length < formatsMax) {
     const counts = ranked.map(
       (format) => unmatchedIndexes.filter((index) => hasFormat(readingsByText[index], format)).length,
     )
     const maxCount = Math.max(...counts)
     const next = ranked[counts.indexOf(maxCount)]
     if (next === undefined || maxCount === 0) return null
-    chosen.push(next)
+    chosenFormats.push(next)
     unmatchedIndexes = unmatchedIndexes.filter((index) => !hasFormat(readingsByText[index], next))
   }
-  const [type, ...furtherTypes] = [...new Set(chosen.map(typeOf))]
+  const [type, ...furtherTypes] = [...new Set(chosenFormats.map(typeOf))]
   if (unmatchedIndexes.length > 0 || type === undefined || furtherTypes.length > 0) return null
   const ambiguousText = texts.find(
-    (_text, index) => chosen.filter((format) => hasFormat(readingsByText[index], format)).length > 1,
+    (_text, index) => chosenFormats.filter((format) => hasFormat(readingsByText[index], format)).length > 1,
   )
   if (ambiguousText !== undefined) {
-    const formatsOfText = chosen.filter((format) =>
+    const formatsOfText = chosenFormats.filter((format) =>
       hasFormat(readingsByText[texts.indexOf(ambiguousText)], format),
     )
-    const extraFormats = chosen.filter((format) => !formatsOfText.includes(format))
+    const extraFormats = chosenFormats.filter((format) => !formatsOfText.includes(format))
     return { type, example: ambiguousText, formats: formatsOfText, extraFormats, isForAllTexts: false }
   }
   // If an unused format also fits, but as other dates, a person must choose.
-  for (const format of chosen) {
+  for (const format of chosenFormats) {
     const readingsOfFormat = readingsByText.filter((textReadings) => hasFormat(textReadings, format))
     for (const rival of ranked) {
-      if (chosen.includes(rival) || rival.length !== format.length || typeOf(rival) !== type) continue
+      if (chosenFormats.includes(rival) || rival.length !== format.length || typeOf(rival) !== type) continue
       if (!readingsOfFormat.every((textReadings) => hasFormat(textReadings, rival))) continue
       const ambiguousIndex = readingsByText.findIndex(
         (textReadings) =>
           hasFormat(textReadings, format) && isoOf(textReadings, format) !== isoOf(textReadings, rival),
       )
-      const extraFormats = chosen.filter((chosenFormat) => chosenFormat !== format)
+      const extraFormats = chosenFormats.filter((chosenFormat) => chosenFormat !== format)
       if (ambiguousIndex !== -1)
         return {
           type,
@@ -258,7 +258,7 @@ function chooseFormats(
         }
     }
   }
-  return { type, formats: chosen.every(isPlain) ? [] : chosen }
+  return { type, formats: chosenFormats.every(isPlain) ? [] : chosenFormats }
 }
 
 function isoOf(textReadings: readonly Reading[], format: string): string | undefined {

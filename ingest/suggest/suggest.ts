@@ -100,14 +100,14 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
           (sample.rows ?? []).filter(({ line }) => !dropped.has(line)),
           names.length,
         )
-  const seen = names.map((name, index) => ({
+  const seenColumns = names.map((name, index) => ({
     name,
     texts: new Map(texts[index]),
     hasPaddedName: header[index] !== header[index]?.trim(),
   }))
-  const isBesideYesNo = seen.some(isYesNo)
-  const decimal = decimalOf(seen)
-  const columns = seen.map((column) => ({ ...column, isBesideYesNo, decimal }))
+  const isBesideYesNo = seenColumns.some(isYesNo)
+  const decimal = decimalOf(seenColumns)
+  const columns = seenColumns.map((column) => ({ ...column, isBesideYesNo, decimal }))
   const database = await trialDatabase(scratch)
   const db = await database.connect()
   try {
@@ -430,19 +430,19 @@ function exceptionsText(
   index: number,
   placesText: Places,
 ): string | null {
-  const tried = trial.probes[index]
-  if (probe === null || tried === null || tried === undefined || tried.bad === 0) return null
+  const outcome = trial.probes[index]
+  if (probe === null || outcome === null || outcome === undefined || outcome.bad === 0) return null
   // If most do not fit, the few that do say nothing about the type.
-  if (tried.bad > tried.filled / 2) return null
-  const examples = tried.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
+  if (outcome.bad > outcome.filled / 2) return null
+  const examples = outcome.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
     const ellipsis = rows > records.length ? ', ...' : ''
     return `${visibleJson(text.slice(0, 40))}${times} (${placesText(records)}${ellipsis})`
   })
-  const ending = tried.misfits.length > misfitsShown ? ', ...' : ''
-  const invisible = [...new Set(tried.misfits.flatMap(({ text }) => invisibleIn(text)))]
+  const ending = outcome.misfits.length > misfitsShown ? ', ...' : ''
+  const invisible = [...new Set(outcome.misfits.flatMap(({ text }) => invisibleIn(text)))]
   const cause = invisible.length === 0 ? '' : `, with invisible characters (${invisible.join(', ')})`
-  return `all but ${tried.bad.toLocaleString('en')} of ${tried.filled.toLocaleString('en')} are ${probe.description}; the others: ${examples.join(', ')}${ending}${cause}`
+  return `all but ${outcome.bad.toLocaleString('en')} of ${outcome.filled.toLocaleString('en')} are ${probe.description}; the others: ${examples.join(', ')}${ending}${cause}`
 }
 
 const nullsMax = 5
@@ -480,7 +480,7 @@ async function placesOf(
   trial: Trial,
   entry: Entry,
 ): Promise<Places> {
-  const shownMisfits = trial.probes.flatMap((tried) => tried?.misfits.slice(0, misfitsShown) ?? [])
+  const shownMisfits = trial.probes.flatMap((probe) => probe?.misfits.slice(0, misfitsShown) ?? [])
   if (shownMisfits.length === 0) return () => ''
   progress.step('finding lines')
   const locate = new Set(shownMisfits.flatMap(({ records }) => records))

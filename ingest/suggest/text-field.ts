@@ -14,7 +14,7 @@ const mostShare = 0.5
  */
 export function textField(
   { name, texts }: SeenColumn,
-  filled: readonly string[],
+  valueTexts: readonly string[],
   nulls: object,
   doubtfulNulls: readonly string[],
 ): SuggestedField {
@@ -22,13 +22,14 @@ export function textField(
     doubtfulNulls.length === 0
       ? null
       : `say whether ${doubtfulNulls.map((text) => visibleJson(text)).join(' and ')} (${formatCount(doubtfulNulls.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtfulNulls])}`
-  const longestSeen = Math.max(...filled.map((text) => text.length))
-  const example = visibleJson((filled[0] ?? '').slice(0, 40))
+  const longestSeen = Math.max(...valueTexts.map((text) => text.length))
+  const example = visibleJson((valueTexts[0] ?? '').slice(0, 40))
   const valueCount = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
-  const question = centuryQuestion(filled)
-  const areAllCpfs = filled.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(filled)
+  const question = centuryQuestion(valueTexts)
+  const areAllCpfs =
+    valueTexts.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(valueTexts)
   const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
-  const probe = probeOf(name, texts, filled, valueCount)
+  const probe = probeOf(name, texts, valueTexts, valueCount)
   if (question !== null) return { keys, evidence: () => '', question, probe }
   return {
     keys,
@@ -44,17 +45,17 @@ export function textField(
 }
 
 /** Returns whether white space is removed: most texts have it, and different ones stay so. */
-export function isPadded({ hasPaddedName = false }: SeenColumn, filled: readonly string[]): boolean {
-  const padded = filled.filter((text) => text !== text.trim()).length
-  const isUsual = padded >= (hasPaddedName ? 1 : filled.length / 2) && padded > 0
-  return isUsual && new Set(filled.map((text) => text.trim())).size === filled.length
+export function isPadded({ hasPaddedName = false }: SeenColumn, valueTexts: readonly string[]): boolean {
+  const padded = valueTexts.filter((text) => text !== text.trim()).length
+  const isUsual = padded >= (hasPaddedName ? 1 : valueTexts.length / 2) && padded > 0
+  return isUsual && new Set(valueTexts.map((text) => text.trim())).size === valueTexts.length
 }
 
 export function trimmedField(
   { keys, probe, evidence, ...field }: SuggestedField,
-  filled: readonly string[],
+  valueTexts: readonly string[],
 ): SuggestedField {
-  const example = filled.find((text) => text !== text.trim()) ?? ''
+  const example = valueTexts.find((text) => text !== text.trim()) ?? ''
   const note = `${visibleJson(example)} is read without the spaces around it`
   return {
     ...field,
@@ -69,7 +70,7 @@ export function trimmedField(
 function probeOf(
   name: string,
   texts: ReadonlyMap<string, number>,
-  filled: readonly string[],
+  valueTexts: readonly string[],
   valueCount: number,
 ): SuggestedField['probe'] {
   const isMajority = (sample: readonly string[]): boolean => {
@@ -77,16 +78,18 @@ function probeOf(
     // One odd value may be a line that is no row.
     const isAllButOne = count === valueCount - 1 && count > 1
     return (
-      sample.length > 0 && sample.length < filled.length && (isAllButOne || count >= mostShare * valueCount)
+      sample.length > 0 &&
+      sample.length < valueTexts.length &&
+      (isAllButOne || count >= mostShare * valueCount)
     )
   }
   const days = dayName.test(name)
-    ? filled.filter((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
+    ? valueTexts.filter((text) => /^\d{8}$/.test(text) && momentsOf(text).length > 0)
     : []
   if (isMajority(days)) return { keys: { type: 'date', format: 'yyyymmdd' }, description: 'written yyyymmdd' }
-  const forms = filled.map((text) => numberForm([text]))
+  const forms = valueTexts.map((text) => numberForm([text]))
   for (const decimal of ['.', ','] as const) {
-    const numbers = filled.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
+    const numbers = valueTexts.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
     const form = isMajority(numbers) ? numberForm(numbers) : null
     if (form === null || isAmbiguous(form) || isLossy(form)) continue
     const description = isWhole(form)
@@ -94,7 +97,7 @@ function probeOf(
       : `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`
     return { keys: { type: isWhole(form) ? 'integer' : 'float', ...notationKeysOf(form) }, description }
   }
-  const moments = filled.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
+  const moments = valueTexts.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
   const form = isMajority(moments) ? momentForm(moments) : null
   // With an example, day and month are ambiguous.
   if (form === null || 'example' in form) return null

@@ -60,7 +60,11 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
     if (column === -1 || isCommonLabel || numberCells.length === 0) return []
     const isSumOf = (from: number, to: number): boolean =>
       numberCells.every(({ text, index }) =>
-        isEqual((sums[index] as RunningSums).between(from, to, rowIndex), text, sums[index] as RunningSums),
+        isEqual(
+          (sums[index] as RunningSums).sumBetween(from, to, rowIndex),
+          text,
+          sums[index] as RunningSums,
+        ),
       )
     const isSumAbove =
       isSumOf(previousTotal, rowIndex) || isSumOf(previousTotal + 1, rowIndex) || isSumOf(0, rowIndex)
@@ -89,7 +93,7 @@ function isEqual(sum: number, text: string, { valueOf, absoluteSum: sumOfSizes }
 
 interface RunningSums {
   /** Sums rows without totals and without the row `at`. */
-  readonly between: (from: number, to: number, at: number) => number
+  readonly sumBetween: (from: number, to: number, at: number) => number
   /** Largest sum, which bounds the error. */
   readonly absoluteSum: number
   readonly valueOf: (text: string) => number
@@ -117,11 +121,15 @@ function runningSums(
   const values = rows.map((row, index) => (excludedRows.has(index) ? 0 : valueOf(row.values[column] ?? '')))
   const sumsBefore = [0]
   for (const [index, value] of values.entries()) sumsBefore.push((sumsBefore[index] ?? 0) + value)
-  const between = (from: number, to: number, excluded: number): number =>
+  const sumBetween = (from: number, to: number, excluded: number): number =>
     (sumsBefore[to] ?? 0) -
     (sumsBefore[from] ?? 0) -
     (excluded >= from && excluded < to ? (values[excluded] ?? 0) : 0)
-  return { between, absoluteSum: values.reduce((sum, value) => sum + Math.abs(value), 0), valueOf }
+  return {
+    sumBetween: sumBetween,
+    absoluteSum: values.reduce((sum, value) => sum + Math.abs(value), 0),
+    valueOf,
+  }
 }
 
 export function dropOf(
@@ -136,12 +144,12 @@ const headingsMax = 20
 
 /** Rows with only the first cell filled, amid rows of several values. */
 export function headingsIn(rows: readonly SampleRow[]): Pick<TotalRow, 'line' | 'column' | 'label'>[] {
-  const filled = rows.map(({ values }) => values.filter((text) => text.trim() !== '').length)
+  const filledCounts = rows.map(({ values }) => values.filter((text) => text.trim() !== '').length)
   const headings = rows.flatMap(({ line, values }, index) =>
-    filled[index] === 1 && values[0]?.trim() !== ''
+    filledCounts[index] === 1 && values[0]?.trim() !== ''
       ? [{ line, column: 0, label: values[0]?.trim() ?? '' }]
       : [],
   )
-  const isTable = (rows[0]?.values.length ?? 0) > 2 && filled.every((count) => count !== 2)
+  const isTable = (rows[0]?.values.length ?? 0) > 2 && filledCounts.every((count) => count !== 2)
   return isTable && headings.length <= Math.min(headingsMax, rows.length / 2) ? headings : []
 }

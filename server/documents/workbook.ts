@@ -71,7 +71,7 @@ export function workbookOf(source: WorkbookRows, rowCount: number): Workbook {
   const filters = describeFilter({ ...source.filter, conditions }, words)
   const pinnedParameters = new Map([...parameters, ['snapshot', manifest.snapshot]])
   const title = [`${titleOf(table)} (${dataset.name})`, ...filters, citedVersion(manifest, words)].join(', ')
-  const cited = { dataset, title, address: addressWith(pinnedParameters), today: null }
+  const citation = { dataset, title, address: addressWith(pinnedParameters), today: null }
   const facts: readonly (readonly [string, string | null])[] = [
     [labels.table, `${dataset.name}: ${titleOf(table)}`],
     [labels.row, table.rowMeaning],
@@ -82,7 +82,7 @@ export function workbookOf(source: WorkbookRows, rowCount: number): Workbook {
     [labels.published, manifest.import_date.slice(0, 'YYYY-MM-DD'.length)],
     [labels.source, nameOf(dataset.source)],
     [labels.license, nameOf(dataset.license)],
-    [labels.citation, citationText(cited, words)],
+    [labels.citation, citationText(citation, words)],
     [labels.note, labels.exactTexts],
   ]
   return {

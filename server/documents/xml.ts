@@ -7,8 +7,8 @@ export function xmlText(text: string): string {
 type Attributes = Readonly<Record<string, string>>
 
 export function element(name: string, content: string, attributes: Attributes = {}): string {
-  const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${xmlText(value)}"`)
-  return `<${name}${written.join('')}${content === '' ? '/>' : `>${content}</${name}>`}`
+  const attributeTexts = Object.entries(attributes).map(([key, value]) => ` ${key}="${xmlText(value)}"`)
+  return `<${name}${attributeTexts.join('')}${content === '' ? '/>' : `>${content}</${name}>`}`
 }
 
 export const xmlHead = '<?xml version="1.0" encoding="UTF-8"?>\n'

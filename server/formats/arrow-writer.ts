@@ -86,9 +86,9 @@ class StreamWriter extends RecordBatchStreamWriter {
   }
 
   takeBytes(): Uint8Array[] {
-    const written = this.#written
+    const writtenBytes = this.#written
     this.#written = []
-    return written
+    return writtenBytes
   }
 
   protected override _write(chunk: Parameters<typeof util.toUint8Array>[0]): this {

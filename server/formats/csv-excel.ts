@@ -9,15 +9,15 @@ const delimiter = ';'
 const sign = "[ \u00A0\\t0-9.,:/%+()$€£¥RrEeAaPpMm'-]"
 const month =
   '(?:de )?(?:jan|feb|fev|mar|apr|abr|may|mai|jun|jul|aug|ago|sep|set|oct|out|okt|nov|dec|dez)[a-zçä]{0,7}\\.?'
-const between = '[ ./,-]*(?:de )?'
+const separatorPattern = '[ ./,-]*(?:de )?'
 /**
  * Texts that a spreadsheet reads as a number, date, time, boolean or error: `00123`, `1/2`, `1E5`, `mar 20`,
  * `R$ 5`, `TRUE`, `#N/A`. The pattern may match other texts, which stay texts too.
  */
 const converted = [
   `${sign}*[0-9]${sign}*`,
-  `[0-9]{1,4}${between}${month}(?:${between}[0-9]{1,4})?`,
-  `${month}${between}[0-9]{1,4}(?:[ ,]+[0-9]{1,4})?`,
+  `[0-9]{1,4}${separatorPattern}${month}(?:${separatorPattern}[0-9]{1,4})?`,
+  `${month}${separatorPattern}[0-9]{1,4}(?:[ ,]+[0-9]{1,4})?`,
   'true|false|verdadeiro|falso|wahr|falsch',
   '#[a-zç/0!?]{1,9}',
 ].join('|')

@@ -114,8 +114,8 @@ interface RowForm<Format> {
   readonly key: string
 }
 
-export function rowForm(table: Table, format: RowFormat, chosen: ChosenFields): Form {
-  const fields = format.keepsColumnOrder === true ? chosen.columns : chosen.fields
+export function rowForm(table: Table, format: RowFormat, chosenFields: ChosenFields): Form {
+  const fields = format.keepsColumnOrder === true ? chosenFields.columns : chosenFields.fields
   const isWhole =
     format.keepsColumnOrder === true ? areDeclared(table, fields) : fields.length === table.fields.length
   const fieldNames = isWhole ? '' : ` ${JSON.stringify(fields.map(({ name }) => name))}`

@@ -145,8 +145,8 @@ function textSql(text: string): string {
   const mark = `' [cut: ' || length(${text}) || ' characters]'`
   const fitting = `case when strlen(${text}) > ${textMax} then left(${text}, ${keptMax}) || ${mark} else ${text} end`
   // A statement cannot contain NUL.
-  const written = `translate(${fitting}, chr(0) || ${quotedText(unwritable.slice(1))}, '${symbols}')`
-  const escaped = `regexp_replace(${written}, '${escapeStart}', '_x005F_\\1', 'g')`
+  const translatedSql = `translate(${fitting}, chr(0) || ${quotedText(unwritable.slice(1))}, '${symbols}')`
+  const escaped = `regexp_replace(${translatedSql}, '${escapeStart}', '_x005F_\\1', 'g')`
   const xml = entities.reduce(
     (sql, [character, entity]) => `replace(${sql}, ${quotedText(character)}, '${entity}')`,
     escaped,
@@ -158,11 +158,11 @@ export function cellText(text: string): string {
   const points = Buffer.byteLength(text) > textMax ? Array.from(text) : null
   const fitting =
     points === null ? text : `${points.slice(0, keptMax).join('')} [cut: ${points.length} characters]`
-  const written = Array.from(unwritable).reduce(
+  const escapedSql = Array.from(unwritable).reduce(
     (result, character, index) => result.replaceAll(character, symbols.charAt(index)),
     fitting,
   )
-  const escaped = written.replaceAll(new RegExp(escapeStart, 'g'), '_x005F_$1')
+  const escaped = escapedSql.replaceAll(new RegExp(escapeStart, 'g'), '_x005F_$1')
   return entities.reduce((result, [character, entity]) => result.replaceAll(character, entity), escaped)
 }
 

@@ -68,8 +68,8 @@ function lastResultCache(): (key: string, find: () => string) => string {
 }
 
 /** Some proxies write ports: `192.0.2.1:80` or `[2001:db8::1]:80`. */
-function withoutPort(written: string | undefined): string {
-  const text = written?.trim() ?? ''
+function withoutPort(address: string | undefined): string {
+  const text = address?.trim() ?? ''
   const [, six, four] = /^\[([^\]]*)\](?::\d*)?$|^([\d.]+):\d*$/.exec(text) ?? []
   return (six ?? four ?? text).split('%', 1)[0] ?? ''
 }

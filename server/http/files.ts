@@ -53,49 +53,49 @@ export interface TransferLimits {
 export async function sendFile(
   req: IncomingMessage,
   res: ServerResponse,
-  served: ServedFile,
+  file: ServedFile,
   client: string,
   { transfers, sendBudget }: TransferLimits,
 ): Promise<void> {
   await transfers.during(client, disconnectSignal(res)(), (slot) =>
-    transmit(req, res, served, sendBudget, slot),
+    transmit(req, res, file, sendBudget, slot),
   )
 }
 
 async function transmit(
   req: IncomingMessage,
   res: ServerResponse,
-  served: ServedFile,
+  file: ServedFile,
   sendBudget: SendBudget,
   slot: Slot,
 ): Promise<void> {
-  const doubted = (): Problem => {
-    served.onMismatch(`${served.file} has changed`)
-    return damagedFiles(served.saveAs)
+  const damagedFilesProblem = (): Problem => {
+    file.onMismatch(`${file.file} has changed`)
+    return damagedFiles(file.saveAs)
   }
-  if (!served.isUnchanged()) throw doubted()
-  const tag = `"${served.sha256.slice(0, 32)}"` as const
+  if (!file.isUnchanged()) throw damagedFilesProblem()
+  const tag = `"${file.sha256.slice(0, 32)}"` as const
   const isKnown = matchingTag(req.headers['if-none-match'], [tag]) !== null
-  const size = served.bytes ?? (await sizeOf(path.join(served.folder, served.file), doubted))
+  const size = file.bytes ?? (await sizeOf(path.join(file.folder, file.file), damagedFilesProblem))
   const range =
-    isKnown || !isRangeMeant(req, tag, served.lastModified) ? null : requestedRange(req.headers.range, size)
+    isKnown || !isRangeMeant(req, tag, file.lastModified) ? null : requestedRange(req.headers.range, size)
   const fileBytes = range === null ? size : range.end - range.start + 1
   if (!isKnown) await accountFor(res).spend(req.method === 'HEAD' ? {} : { fileBytes })
   const plainRequest = plain(req, range)
   sendBudget.requireRoom()
-  const release = await served.keepOpen?.()
+  const release = await file.keepOpen?.()
   res.setHeader('ETag', tag)
-  res.setHeader('Content-Type', served.mediaType)
-  if (served.contentEncoding !== undefined) res.setHeader('Content-Encoding', served.contentEncoding)
-  res.setHeader('Cache-Control', served.cacheControl)
-  if (served.lastModified !== undefined) res.setHeader('Last-Modified', served.lastModified)
-  res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
+  res.setHeader('Content-Type', file.mediaType)
+  if (file.contentEncoding !== undefined) res.setHeader('Content-Encoding', file.contentEncoding)
+  res.setHeader('Cache-Control', file.cacheControl)
+  if (file.lastModified !== undefined) res.setHeader('Last-Modified', file.lastModified)
+  res.setHeader('Content-Disposition', `attachment; filename="${file.saveAs}"`)
   await new Promise<void>((resolve, reject) => {
     onResponseEnd(res, resolve)
     if (req.method === 'GET') sendBudget.follow(res, bufferBytes)
     pauseWhileStalled(res, slot)
-    send(plainRequest, `/${encodeURIComponent(served.file)}`, {
-      root: served.folder,
+    send(plainRequest, `/${encodeURIComponent(file.file)}`, {
+      root: file.folder,
       cacheControl: false,
       lastModified: false,
       dotfiles: 'deny',
@@ -110,13 +110,13 @@ async function transmit(
           'Content-Disposition',
         ])
           res.removeHeader(name)
-        reject(doubted())
+        reject(damagedFilesProblem())
       })
       .on('stream', (stream: Readable) => {
         const pipe = stream.pipe.bind(stream)
-        const gate = new IntegrityGate(res.statusCode === 200 ? served.sha256 : null, served.isUnchanged)
+        const gate = new IntegrityGate(res.statusCode === 200 ? file.sha256 : null, file.isUnchanged)
         gate.once('error', () => {
-          doubted()
+          damagedFilesProblem()
           res.destroy()
         })
         // Inserts the integrity check, since the library would pipe the file directly to the response.
@@ -144,9 +144,9 @@ function plain(req: IncomingMessage, range: ByteRange | null): IncomingMessage {
   return Object.create(req, { headers: { value: allowedHeaders } }) as IncomingMessage
 }
 
-async function sizeOf(file: string, doubted: () => Problem): Promise<number> {
+async function sizeOf(file: string, problemOf: () => Problem): Promise<number> {
   const { size } = await stat(file).catch(() => {
-    throw doubted()
+    throw problemOf()
   })
   return size
 }

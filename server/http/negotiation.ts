@@ -32,10 +32,10 @@ export function negotiate<T extends Offer>(
   }
   const accepted = acceptable(headers, offers)
   if (accepted !== undefined) return accepted
-  const offered = offers
+  const offeredFormats = offers
     .map(({ name, mediaTypes: [mediaType] }) => `${mediaType} (format=${name})`)
     .join(', ')
-  throw new Problem('not-acceptable', `The Accept header excludes all available types: ${offered}.`)
+  throw new Problem('not-acceptable', `The Accept header excludes all available types: ${offeredFormats}.`)
 }
 
 /** Undefined if `Accept` excludes all offers. */

@@ -47,18 +47,18 @@ async function transmit(
     throw damagedFiles(packed.saveAs)
   }
   const { sections } = packed
-  const wanted = sections === null ? null : wantedRange(req, res, packed, sections)
+  const range = sections === null ? null : wantedRange(req, res, packed, sections)
   if (req.method === 'HEAD') {
     res.end()
     return
   }
-  const slice = sections === null || wanted === null ? null : sliceOf(sections, wanted)
+  const slice = sections === null || range === null ? null : sliceOf(sections, range)
   const release = await packed.keepOpen?.()
   const source = createReadStream(path.join(packed.folder, packed.file), slice?.packed ?? {})
   // Sections end without a last block, which only the end of the file has.
   const unpack =
     slice === null ? zlib.createGunzip() : zlib.createInflateRaw({ finishFlush: zlib.constants.Z_SYNC_FLUSH })
-  const cut = new Cutter(slice?.skip ?? 0, wanted === null ? null : wanted.end - wanted.start + 1)
+  const cut = new Cutter(slice?.skip ?? 0, range === null ? null : range.end - range.start + 1)
   const gate = new IntegrityGate(slice === null ? packed.sha256 : null, packed.isUnchanged)
   const unpacking = pipeline(source, gate, unpack, cut)
   async function* verifiedChunks(): AsyncGenerator<Uint8Array> {

@@ -61,18 +61,18 @@ export function apiPage(service: PageService): Resource {
 
 function apiHtml(
   service: PageService,
-  described: TableDescription,
+  description: TableDescription,
   query: RowQuery,
   count: number | null,
 ): Html {
   const { context, files, writing } = service
   const { addresses, words, language, catalog } = context
-  const { dataset, table } = described
+  const { dataset, table } = description
   const api = rowAddresses(service)
   const title = `API: ${dataset.name}, ${titleOf(table)}`
   const data = api.data(dataset, table)
   const main = html`
-    ${headPart(context, described, 'api', query.parameters)}
+    ${headPart(context, description, 'api', query.parameters)}
     <p class="lead">${words.apiLead}</p>
     ${codePart(`curl '${withQuery(data, query.parameters, 1)}'`, words)}
     <p>
@@ -84,7 +84,7 @@ function apiHtml(
     </p>
     <p class="facts">${catalog.notice} <a href="${addresses.limits(language)}">${words.limits}</a></p>
     ${count !== null && codesPart(context, { ...rowLinks(service, dataset, table), table, query, count })}
-    ${examplesPart(service, described)} ${parametersPart(context)} ${operatorsPart(context, table)}
+    ${examplesPart(service, description)} ${parametersPart(context)} ${operatorsPart(context, table)}
     <section>
       <h2>${words.formats}</h2>
       <ul>
@@ -96,11 +96,11 @@ function apiHtml(
       <h2>${words.apiTypes}</h2>
       <details>
         <summary>TypeScript</summary>
-        ${codePart(typescriptText(described), words)}
+        ${codePart(typescriptText(description), words)}
       </details>
       <details>
         <summary>Python</summary>
-        ${codePart(pythonText(described), words)}
+        ${codePart(pythonText(description), words)}
       </details>
     </section>
     <section>

@@ -37,8 +37,8 @@ interface ChangesQuery extends ChangesTarget {
 }
 
 function parse(_table: Table, target: string): ChangesQuery {
-  const between = parseChangesTarget(target)
-  return { ...between, snapshot: between.to }
+  const requestedRange = parseChangesTarget(target)
+  return { ...requestedRange, snapshot: requestedRange.to }
 }
 
 export function changesPage(service: PageService): Resource {
@@ -359,14 +359,14 @@ interface Difference {
 function differencePart(context: PageContext, field: Field, { before, value, kind }: Difference): Html {
   const [text, textBefore] = [cellText(context, field, value), cellText(context, field, before)]
   const isOfSpace = before !== null && value !== null && withoutSpace(before) === withoutSpace(value)
-  const shown = (shownText: string, counterpart: string): string =>
+  const markedText = (shownText: string, counterpart: string): string =>
     isOfSpace ? excerpt(visibleSpace(shownText), visibleSpace(counterpart)) : excerpt(shownText, counterpart)
   const note = isOfSpace && html` <small>${context.words.onlySpaceDiffers}</small>`
   if (kind !== undefined)
     return kind === 'removed'
-      ? html`<del>${shown(text, textBefore)}</del>${note}`
-      : html`<ins>${shown(text, textBefore)}</ins>${note}`
-  return html`<del>${shown(textBefore, text)}</del> <ins>${shown(text, textBefore)}</ins>${note}`
+      ? html`<del>${markedText(text, textBefore)}</del>${note}`
+      : html`<ins>${markedText(text, textBefore)}</ins>${note}`
+  return html`<del>${markedText(textBefore, text)}</del> <ins>${markedText(text, textBefore)}</ins>${note}`
 }
 
 function withoutSpace(text: string): string {
@@ -393,8 +393,8 @@ function excerpt(text: string, counterpart: string): string {
     (firstDifference === -1 ? counterpartCharacters.length : firstDifference) - excerptLead,
   )
   const end = start + excerptLength
-  const shown = characters.slice(start, end).join('')
-  return `${start > 0 ? '…' : ''}${shown}${end < characters.length ? '…' : ''}`
+  const middle = characters.slice(start, end).join('')
+  return `${start > 0 ? '…' : ''}${middle}${end < characters.length ? '…' : ''}`
 }
 
 function cellText({ words }: PageContext, field: Field, value: string | null): string {

@@ -19,7 +19,7 @@ import { webPageOf, pageAt, type PageService } from './service.ts'
 
 type ShownTable = TableProvenance & { readonly spark: Html | null }
 
-function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTable[]): Html {
+function datasetHtml(service: PageService, cited: Cited, shownTables: readonly ShownTable[]): Html {
   const { context, snapshots, writing, files } = service
   const { addresses, language, words } = context
   const { dataset } = cited
@@ -39,9 +39,10 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
       </div>
     </div>
     <p class="lead">${dataset.description}</p>
-    ${shown.length === 0 && html`<p role="status">${words.nothingPublished}</p>`}
-    ${summaryPart(context, cited, shown)} ${dataset.tables.size > 0 && tablesPart(service, dataset, shown)}
-    ${provenancePart(context, shown)}
+    ${shownTables.length === 0 && html`<p role="status">${words.nothingPublished}</p>`}
+    ${summaryPart(context, cited, shownTables)}
+    ${dataset.tables.size > 0 && tablesPart(service, dataset, shownTables)}
+    ${provenancePart(context, shownTables)}
     ${
       dataset.links.length > 0 &&
       html`<details>
@@ -52,7 +53,7 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
       </details>`
     }
     ${
-      shown.length > 0 &&
+      shownTables.length > 0 &&
       html`<section>
         <h2>${words.files}</h2>
         <p>
@@ -73,7 +74,11 @@ function datasetHtml(service: PageService, cited: Cited, shown: readonly ShownTa
   })
 }
 
-function summaryPart(context: PageContext, { dataset, today }: Cited, shown: readonly ShownTable[]): Html {
+function summaryPart(
+  context: PageContext,
+  { dataset, today }: Cited,
+  shownTables: readonly ShownTable[],
+): Html {
   const { words } = context
   const { day } = writtenIn(words)
   const { codeUrl } = dataset
@@ -82,12 +87,12 @@ function summaryPart(context: PageContext, { dataset, today }: Cited, shown: rea
     const { rowMeaning } = table
     return rowMeaning === null ? [] : [tables.length === 1 ? rowMeaning : `${titleOf(table)}: ${rowMeaning}`]
   })
-  const period = allCovered(shown.map(({ table, report }) => coverageOf(table, report)))
+  const period = allCovered(shownTables.map(({ table, report }) => coverageOf(table, report)))
   const collected = plausibleCollection(dataset.collectedAt, period)
   return html`<dl class="facts-list">
     ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}
     ${factPart(words.period, period && coverageText(words, period))}
-    ${factPart(words.truth, shown.length > 0 && freshnessPart(context, dataset, shown, today))}
+    ${factPart(words.truth, shownTables.length > 0 && freshnessPart(context, dataset, shownTables, today))}
     ${factPart(words.author, dataset.author && partyPart(dataset.author))}
     ${factPart(words.source, dataset.source && partyPart(dataset.source))}
     ${factPart(words.license, dataset.license && partyPart(dataset.license))}
@@ -103,7 +108,7 @@ function factPart(name: string, value: Html | string | false | null): Html | nul
         <dd>${value}</dd>`
 }
 
-function tablesPart(service: PageService, dataset: Dataset, shown: readonly ShownTable[]): Html {
+function tablesPart(service: PageService, dataset: Dataset, shownTables: readonly ShownTable[]): Html {
   const { words } = service.context
   return html`<section>
     <h2>${words.tables}</h2>
@@ -114,28 +119,28 @@ function tablesPart(service: PageService, dataset: Dataset, shown: readonly Show
         tableLine(
           service,
           table,
-          shown.find((item) => item.table === table),
+          shownTables.find((item) => item.table === table),
         ),
       ),
     )}
   </section>`
 }
 
-function tableLine({ context, files }: PageService, table: Table, shown: ShownTable | undefined): Html {
+function tableLine({ context, files }: PageService, table: Table, shownTable: ShownTable | undefined): Html {
   const { addresses, language, words } = context
   const { count, bytes } = writtenIn(words)
-  const period = shown === undefined ? null : coverageOf(table, shown.report)
+  const period = shownTable === undefined ? null : coverageOf(table, shownTable.report)
   const name = html`<th scope="row">
-    ${shown === undefined ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
+    ${shownTable === undefined ? titleOf(table) : html`<a href="${addresses.table(language, table)}">${titleOf(table)}</a>`}
     ${period !== null && html`<p class="facts">${coverageText(words, period)}</p>`}
     ${table.description !== null && html`<p class="facts">${table.description}</p>`}
   </th>`
-  if (shown === undefined)
+  if (shownTable === undefined)
     return html`<tr>
       ${name}
       <td colspan="3">${words.notPublished}</td>
     </tr>`
-  const { manifest, spark } = shown
+  const { manifest, spark } = shownTable
   const [csvFile] = manifest.files
   return html`<tr>
     ${name}
@@ -163,7 +168,7 @@ export function datasetPage(service: PageService): Resource {
         service,
         ['dataset', dataset.slug, ...key],
         () => withSparks(service, dataset, provenances),
-        (shown) => datasetHtml(service, cited, shown),
+        (shownTables) => datasetHtml(service, cited, shownTables),
       )
       const linksetAddress = writing.documents.ofDataset(dataset, 'linkset.json')
       const Link = linkHeader(signposts(writing, view, context.language, describing), linksetAddress)
@@ -188,11 +193,14 @@ async function withSparks(
   dataset: Dataset,
   truths: readonly TableProvenance[],
 ): Promise<ShownTable[]> {
-  const shown: ShownTable[] = []
+  const shownTables: ShownTable[] = []
   for (const truth of truths) {
     const snapshot = service.snapshots.current(truth.table)
     const isCurrent = snapshot?.manifest === truth.manifest
-    shown.push({ ...truth, spark: isCurrent ? await sparkOf(service, dataset, truth.table, snapshot) : null })
+    shownTables.push({
+      ...truth,
+      spark: isCurrent ? await sparkOf(service, dataset, truth.table, snapshot) : null,
+    })
   }
-  return shown
+  return shownTables
 }

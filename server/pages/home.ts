@@ -72,7 +72,7 @@ function homeHtml(
   const unpublished = listedDatasets(catalog).filter(
     ({ slug }) => !published.some(({ dataset }) => dataset.slug === slug),
   )
-  const shown = published.filter(({ dataset }) => theme === null || dataset.themes.includes(theme))
+  const shownDatasets = published.filter(({ dataset }) => theme === null || dataset.themes.includes(theme))
   const main = html`
     <section class="hero">
       <h1>${catalog.title}</h1>
@@ -83,7 +83,7 @@ function homeHtml(
       <h2 class="unseen">${words.datasets}</h2>
       ${themesPart(context, published, theme)}
       <ul class="cards">
-        ${shown.map((item) => card(context, item, sparks.get(item.dataset.slug) ?? null))}
+        ${shownDatasets.map((item) => card(context, item, sparks.get(item.dataset.slug) ?? null))}
       </ul>
     </section>
     ${latelyPart(context, published)}
@@ -137,14 +137,14 @@ function themeQuery(theme: Theme | null): string {
 function themesPart(
   { addresses, language, words }: PageContext,
   published: readonly PublishedDataset[],
-  shown: Theme | null,
+  shownTheme: Theme | null,
 ): Html | null {
   const themes = [...new Set(published.flatMap(({ dataset }) => dataset.themes))]
   if (themes.length < 2) return null
   const link = (theme: Theme | null, name: string): Html =>
     html`<a
       href="${addresses.home(language)}${themeQuery(theme)}"
-      ${theme === shown && html`aria-current="true"`}
+      ${theme === shownTheme && html`aria-current="true"`}
       >${name}</a
     >`
   return html`<nav class="themes" aria-label="${words.themes}">
@@ -238,9 +238,9 @@ function homeFor(service: PageService, target: string): NamedResponse {
     const message = `The parameter "q" holds more than ${wordsMax} words.`
     throw unacceptableParameters([{ parameter: 'q', message }])
   }
-  const chosen = parameters.get('theme') ?? ''
-  const theme = themeNames.find((name) => name === chosen) ?? null
-  if (chosen !== '' && theme === null) {
+  const themeName = parameters.get('theme') ?? ''
+  const theme = themeNames.find((name) => name === themeName) ?? null
+  if (themeName !== '' && theme === null) {
     const message = `The parameter "theme" must be one of ${themeNames.join(', ')}.`
     throw unacceptableParameters([{ parameter: 'theme', message }])
   }

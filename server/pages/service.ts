@@ -92,9 +92,9 @@ type Common = Pick<Resource, 'path' | 'name' | 'description' | 'offers'>
 
 const htmlOffer: Offer = { name: 'html', mediaTypes: ['text/html'] }
 
-export function pageAt({ context, catalog }: PageService, below: string, name: string): Common {
+export function pageAt({ context, catalog }: PageService, path: string, name: string): Common {
   return {
-    path: `/${context.language}${below}`,
+    path: `/${context.language}${path}`,
     name,
     description: `An HTML page. ${catalog.notice}`,
     offers: [htmlOffer],

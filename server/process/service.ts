@@ -117,18 +117,18 @@ export async function openService(
     const before = current
     const fitted = await fitToWarehouse(store, next, (table) => before.built.runtime.snapshots.latest(table))
     if (next === declared && fitted.key === before.fitted.key) return
-    const after = await preparePublication(resources, fitted, before)
+    const publication = await preparePublication(resources, fitted, before)
     try {
-      await after.load()
+      await publication.load()
     } catch (error) {
-      after.retire({ successor: before })
+      publication.retire({ successor: before })
       throw error
     }
-    current = after
-    gate.open(after.app)
+    current = publication
+    gate.open(publication.app)
     declared = next
-    if (isStopping) after.built.runtime.readiness.stopping()
-    before.retire({ successor: after })
+    if (isStopping) publication.built.runtime.readiness.stopping()
+    before.retire({ successor: publication })
   }
   const swapInTurn = (catalogOf: () => Catalog): Promise<void> => {
     const swapped = swapping.then(() => swap(catalogOf()))

@@ -82,15 +82,15 @@ function isReserved(name: string): boolean {
 
 /**
  * @param target path and query as received
- * @param without parameters that do not exist at this address
+ * @param excludedNames parameters that do not exist at this address
  * @throws InvalidQuery naming each invalid parameter, InvalidPage, QueryTooLong or MalformedQuery
  */
 export function parseAggregateQuery(
   table: Table,
   target: string,
-  without: readonly ParameterName[] = [],
+  excludedNames: readonly ParameterName[] = [],
 ): AggregateQuery {
-  const offered = names.filter((name) => !without.some((excluded) => excluded === name))
+  const offeredNames = names.filter((name) => !excludedNames.some((excluded) => excluded === name))
   const groupParameters: { name: string; text: string; measureTarget: GroupTarget }[] = []
   const otherPairs: [string, string][] = []
   for (const [name, text] of withLists(table, parametersOf(target), listNames)) {
@@ -98,7 +98,7 @@ export function parseAggregateQuery(
     if (aim === null) otherPairs.push([name, text])
     else if (text !== '') groupParameters.push({ name, text, measureTarget: aim })
   }
-  const { given, conditions: rowConditions, errors } = readGiven(table, otherPairs, offered)
+  const { given, conditions: rowConditions, errors } = readGiven(table, otherPairs, offeredNames)
   const readParameter = readerOf(given, errors)
   const terms = readParameter<Term[]>('group', [], (text) => parseTerms(table, text))
   const measures = readParameter<Measure[]>('measure', [rowsMeasure(table)], (text) =>
@@ -171,8 +171,8 @@ function parseGroupCondition(
   const measure = measures.find((item) => item.name === name)
   if (measure === undefined)
     return new Invalid(`The condition on "${name}" needs the measure: add it to the parameter "measure".`)
-  const allowed = operatorsOf(measure.column).filter((offered) => groupOperators.has(offered))
-  const operator = allowed.find((offered) => offered === (written ?? 'eq'))
+  const allowed = operatorsOf(measure.column).filter((candidate) => groupOperators.has(candidate))
+  const operator = allowed.find((candidate) => candidate === (written ?? 'eq'))
   if (operator === undefined) {
     const hint = didYouMean(written ?? '', allowed)
     return new Invalid(
@@ -204,11 +204,12 @@ function parseNames<T extends { readonly name: string }>(
   max: number,
   parse: (name: string) => T | Invalid,
 ): T[] | Invalid {
-  const written = parseList(text)
-  if (written === null) return new Invalid(`The parameter "${parameter}" must be names separated by commas.`)
-  if (written.length > max) return new Invalid(`The parameter "${parameter}" names more than ${max}.`)
+  const listedNames = parseList(text)
+  if (listedNames === null)
+    return new Invalid(`The parameter "${parameter}" must be names separated by commas.`)
+  if (listedNames.length > max) return new Invalid(`The parameter "${parameter}" names more than ${max}.`)
   const parsedItems: T[] = []
-  for (const name of written) {
+  for (const name of listedNames) {
     const parsedItem = parse(name)
     if (parsedItem instanceof Invalid) return parsedItem
     if (parsedItems.some((item) => item.name === name))

@@ -115,7 +115,7 @@ export function rowsMeasure(table: Table): Measure {
 
 /** Explains why a name is no measure: it is unknown, a field alone, or a function that its field lacks. */
 export function noMeasure(table: Table, name: string): Invalid {
-  const shown = shorten(name)
+  const shortName = shorten(name)
   // Not `rows` if a field has this name.
   const countName = rowsName(table)
   const isField = table.fields.some((item) => item.name === name)
@@ -124,7 +124,7 @@ export function noMeasure(table: Table, name: string): Invalid {
   if (field === undefined) {
     const measureNames = [countName, ...table.fields.flatMap((item) => measureNamesOf(table, item))]
     return unknownMeasure(
-      `"${shown}", which is not a measure${didYouMean(name, measureNames)}; measures are ${countName} and <field>__<function>.`,
+      `"${shortName}", which is not a measure${didYouMean(name, measureNames)}; measures are ${countName} and <field>__<function>.`,
     )
   }
   const names = measureNamesOf(table, field)
@@ -134,13 +134,13 @@ export function noMeasure(table: Table, name: string): Invalid {
       : `its measures are ${names.join(', ')}.`
   if (!isField)
     return unknownMeasure(
-      `"${shown}", but the field "${field.name}" of type ${field.type} has no such function${didYouMean(name, names)}; ${alternatives}`,
+      `"${shortName}", but the field "${field.name}" of type ${field.type} has no such function${didYouMean(name, names)}; ${alternatives}`,
     )
   const looksLikeMeasure = name === 'rows' || hasFunction
   return unknownMeasure(
     looksLikeMeasure
-      ? `"${shown}", which is a field; ${alternatives}`
-      : `the field "${shown}" without a function; ${alternatives}`,
+      ? `"${shortName}", which is a field; ${alternatives}`
+      : `the field "${shortName}" without a function; ${alternatives}`,
   )
 }
 

@@ -78,18 +78,18 @@ export function isParameterName(name: string): name is ParameterName {
 
 /**
  * @param target path and query as received
- * @param without parameters that do not exist at this address
+ * @param excludedNames parameters that do not exist at this address
  * @param defaultPageSize default of `page_size`
  * @throws InvalidQuery naming each invalid parameter, InvalidPage, QueryTooLong or MalformedQuery
  */
 export function parseRowQuery(
   table: Table,
   target: string,
-  without: readonly ParameterName[] = [],
+  excludedNames: readonly ParameterName[] = [],
   defaultPageSize = pageSizeDefault,
 ): RowQuery {
-  const offered = parameterNames.filter((name) => !without.some((excluded) => excluded === name))
-  const { given, conditions, errors } = readGiven(table, withLists(table, parametersOf(target)), offered)
+  const offeredNames = parameterNames.filter((name) => !excludedNames.some((excluded) => excluded === name))
+  const { given, conditions, errors } = readGiven(table, withLists(table, parametersOf(target)), offeredNames)
   const read = readParameters(table, given, defaultPageSize, errors)
   if (errors.length > 0) throw new InvalidQuery(errors)
   const query = buildRowQuery(table, given, conditions, read, defaultPageSize)
@@ -105,21 +105,21 @@ interface Given {
 
 /**
  * Separates conditions from other parameters.
- * @param offered names of the parameters that are not conditions
+ * @param offeredNames names of the parameters that are not conditions
  */
 export function readGiven(
   table: Table,
   pairs: readonly (readonly [name: string, text: string])[],
-  offered: readonly string[],
+  offeredNames: readonly string[],
 ): Given {
   const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
-  const seen = new Set<string>()
+  const seenTargets = new Set<string>()
   for (const [name, text] of pairs) {
-    const target = offered.includes(name) ? null : targetOf(table, name)
+    const target = offeredNames.includes(name) ? null : targetOf(table, name)
     // Web forms of Brasil.IO's clients send every field, most of them empty; those are ignored.
-    if (text === '' && (offered.includes(name) || (target !== null && isAllowed(target)))) continue
-    const parsed = parseParameter(table, name, text, target, offered)
-    if (seen.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
+    if (text === '' && (offeredNames.includes(name) || (target !== null && isAllowed(target)))) continue
+    const parsed = parseParameter(table, name, text, target, offeredNames)
+    if (seenTargets.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
     else if (parsed instanceof Invalid)
       errors.push({ parameter: name, message: parsed.message, reason: parsed.reason })
     else if (parsed === null) given.set(name, text)
@@ -129,7 +129,7 @@ export function readGiven(
         message: `The parameter "${shorten(name)}" repeats a condition: remove it.`,
       })
     } else conditions.push(parsed)
-    seen.add(name)
+    seenTargets.add(name)
   }
   if (conditions.length > conditionsMax) {
     const message = `There are more than ${conditionsMax} conditions.`
@@ -192,17 +192,17 @@ function parseParameter(
   name: string,
   text: string,
   target: Target | null,
-  offered: readonly string[],
+  offeredNames: readonly string[],
 ): Condition | Invalid | null {
-  if (offered.includes(name)) return null
+  if (offeredNames.includes(name)) return null
   if (target !== null) return parseCondition(table, target, text)
   const suggestion = signedCondition(table, name, text)
   if (suggestion !== null) return new Invalid(`Write a condition with its operator: ${shorten(suggestion)}`)
   const end = name.lastIndexOf('__')
   const [field, suffix] = end < 1 ? [name, ''] : [name.slice(0, end), name.slice(end)]
-  const nearest = nearestName(field, [...offered, ...table.fields.map((item) => item.name)])
+  const nearest = nearestName(field, [...offeredNames, ...table.fields.map((item) => item.name)])
   const hint = nearest === null ? '' : ` (did you mean "${nearest}${suffix}"?)`
-  const knownNames = [...offered, ...table.filters].join(', ')
+  const knownNames = [...offeredNames, ...table.filters].join(', ')
   return new Invalid(
     `There is no parameter "${shorten(name)}" here${hint}; known: ${knownNames}.`,
     'unknown-parameter',

@@ -54,10 +54,10 @@ export function searchTerms(text: string): string[] {
     .filter((term) => term !== '')
 }
 
-function bare(text: string, around: ReadonlySet<string>): string {
+function bare(text: string, marks: ReadonlySet<string>): string {
   const signs = Array.from(text)
-  const first = signs.findIndex((sign) => !around.has(sign))
-  const last = signs.findLastIndex((sign) => !around.has(sign))
+  const first = signs.findIndex((sign) => !marks.has(sign))
+  const last = signs.findLastIndex((sign) => !marks.has(sign))
   if (first === -1) return ''
   const isStart = signs.includes('*', last + 1) && !signs.slice(0, first).includes('*')
   return `${signs.slice(first, last + 1).join('')}${isStart ? '*' : ''}`
@@ -84,9 +84,9 @@ export function searchTerm(word: string): SearchTerm {
   return { text: isStart ? word.slice(0, -1) : word, isStart }
 }
 
-export function matcher({ isStart }: SearchTerm, folded: string): (text: string) => boolean {
-  if (!isStart) return (text) => text.includes(folded)
-  const escaped = folded.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`)
+export function matcher({ isStart }: SearchTerm, foldedTerm: string): (text: string) => boolean {
+  if (!isStart) return (text) => text.includes(foldedTerm)
+  const escaped = foldedTerm.replaceAll(/[$()*+.?[\\\]^{|}/]/g, String.raw`\$&`)
   const pattern = new RegExp(String.raw`(?<![\p{L}\p{N}])${escaped}`, 'u')
   return (text) => pattern.test(text)
 }

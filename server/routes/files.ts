@@ -31,7 +31,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     resourceTexts('Warehouse', 'A DuckDB file with a view of each table, and macros for its versions.'),
     async (req, res) => {
       const built = await views.current()
-      const served: ServedFile = {
+      const servedFile: ServedFile = {
         ...built,
         isUnchanged: () => true,
         onMismatch: views.forget,
@@ -39,7 +39,7 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
         mediaType: 'application/vnd.duckdb',
         cacheControl: freshness.changing,
       }
-      await sendFile(req, res, served, service.client(req), service)
+      await sendFile(req, res, servedFile, service.client(req), service)
     },
   )
   serve(
@@ -258,7 +258,7 @@ function fileOf(service: FileService): RequestHandler {
       }
       const view = currentView(findDataset(service.catalog, params), table, snapshot)
       res.setHeader('Link', fileLinks(service.writing, view, match.file))
-      const served: ServedFile = {
+      const servedFile: ServedFile = {
         folder: snapshot.folder,
         file: match.file,
         sha256: match.sha256,
@@ -271,7 +271,7 @@ function fileOf(service: FileService): RequestHandler {
         cacheControl: service.freshness.immutable,
         saveAs: match.file.startsWith(table.name) ? match.file : `${table.name}-${match.file}`,
       }
-      await sendFile(req, res, served, service.client(req), service)
+      await sendFile(req, res, servedFile, service.client(req), service)
     })
   }
 }

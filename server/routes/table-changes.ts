@@ -34,7 +34,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
     find: async (request) => {
       const dataset = findDataset(catalog, request.params)
       const table = findTable(dataset, request.params)
-      const between = parseChangesTarget(request.target)
+      const requestedRange = parseChangesTarget(request.target)
       const base = addresses.changes(dataset, table)
       const readView = async <T>(
         id: ChangesTarget['to'],
@@ -42,14 +42,14 @@ export function tableChanges(family: Family, service: Runtime): Resource {
       ): Promise<T> =>
         snapshots.use(table, id, async (later) => {
           if (later === null) throw unavailable(table, id, snapshots, base)
-          const view = changesOf(later, between.since)
-          if (view === null) throw unknownChanges(table, later, between, base)
+          const view = changesOf(later, requestedRange.since)
+          if (view === null) throw unknownChanges(table, later, requestedRange, base)
           return work(view)
         })
-      const view = await readView(between.to, (current) => current)
-      const query = parseRowQuery(view.table, between.target, ['snapshot'])
+      const view = await readView(requestedRange.to, (current) => current)
+      const query = parseRowQuery(view.table, requestedRange.target, ['snapshot'])
       const { since, added, removed, changed, file } = view.changes
-      const to = between.to === null ? [] : [['to', between.to] as const]
+      const to = requestedRange.to === null ? [] : [['to', requestedRange.to] as const]
       const shown = {
         ...query,
         parameters: new Map<string, string>([
@@ -70,7 +70,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
       )
       const page = pageOf(view, query, format, linksIn(view))
       const packing = packingIn(view, query.columns, query)
-      const isPinned = between.to !== null && between.since !== null
+      const isPinned = requestedRange.to !== null && requestedRange.since !== null
       return {
         name: contentName(page.key + packing.key),
         cacheControl: isPinned ? freshness.immutable : freshness.changing,

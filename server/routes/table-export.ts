@@ -98,7 +98,7 @@ export function respondWithRows(
         return
       }
       await streamRows(
-        { ...texts, table, snapshot, query, format, exported: exportAddress, cited: citedAddress },
+        { ...texts, table, snapshot, query, format, exported: exportAddress, citedAddress: citedAddress },
         service,
         request,
         req,
@@ -117,11 +117,11 @@ interface ExportedRows {
   readonly format: RowFormat
   /** Absolute addresses without the query: of the export, and the one that a workbook names. */
   readonly exported: string
-  readonly cited: string
+  readonly citedAddress: string
 }
 
 async function streamRows(
-  { catalog, language, table, snapshot, query, format, exported, cited }: ExportedRows,
+  { catalog, language, table, snapshot, query, format, exported, citedAddress: cited }: ExportedRows,
   service: ExportService,
   request: ResourceRequest,
   req: IncomingMessage,
@@ -134,7 +134,7 @@ async function streamRows(
   const requester = requesterOf(request, disconnectSignal(res), pageBytesMax)
   const form = rowForm(table, format, query)
   const { columns, parameters } = query
-  const described = {
+  const workbookSource = {
     catalog,
     language,
     snapshot,
@@ -144,7 +144,7 @@ async function streamRows(
     addressWith: (target: QueryParameters) => withQuery(cited, target, 1),
   }
   const pack = 'pack' in format ? format.pack : undefined
-  const texts = pack === undefined ? '' : JSON.stringify(workbookOf(described, 0))
+  const texts = pack === undefined ? '' : JSON.stringify(workbookOf(workbookSource, 0))
   const key = `export\n${queryKey(snapshot, form, query)}${texts}`
   const tag = `"${contentName(key)}"` as const
   const isPinned = query.snapshot !== null && query.snapshot !== 'current'
@@ -182,7 +182,7 @@ async function streamRows(
   const selected = { snapshot, query, form, selection }
   const chunksFor = async (requesting: Requester): Promise<AsyncIterable<Uint8Array>> => {
     const rows = await afterFirstChunk(exportChunks(selected, engine, requesting))
-    return pack === undefined ? rows : pack(rows, workbookOf(described, selection.count))
+    return pack === undefined ? rows : pack(rows, workbookOf(workbookSource, selection.count))
   }
   // The export is charged as a whole, so its batches are not charged again.
   const paid = { ...requester, pay: async () => undefined }
@@ -244,7 +244,7 @@ async function sendDownload(
   const { freshness, publicUrl } = service
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
   if (download === undefined) throw new Error('snapshot has no download')
-  const served: ServedFile = {
+  const servedFile: ServedFile = {
     folder,
     file: download.file,
     sha256: download.sha256,
@@ -265,7 +265,7 @@ async function sendDownload(
   const acceptsGzip = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
   account.countsAs = 'files'
   if (acceptsGzip && sections !== null) {
-    await sendFile(req, res, { ...served, contentEncoding: 'gzip' }, client, service)
+    await sendFile(req, res, { ...servedFile, contentEncoding: 'gzip' }, client, service)
     return
   }
   const tag = `"${download.sha256.slice(0, 32)}-unpacked"` as const
@@ -278,9 +278,9 @@ async function sendDownload(
   await account.spend(req.method === 'HEAD' ? {} : { fileBytes: manifest.textBytes })
   // Without sections, the length of the text is unknown, so it is sent in chunks, which HTTP/1.0 lacks.
   if (sections === null) requireChunks(req)
-  res.setHeader('Content-Type', served.mediaType)
-  res.setHeader('Content-Disposition', `attachment; filename="${served.saveAs}"`)
-  await sendUnpacked(req, res, { ...served, tag, sections }, client, service)
+  res.setHeader('Content-Type', servedFile.mediaType)
+  res.setHeader('Content-Disposition', `attachment; filename="${servedFile.saveAs}"`)
+  await sendUnpacked(req, res, { ...servedFile, tag, sections }, client, service)
 }
 
 function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string {

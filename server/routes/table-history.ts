@@ -150,7 +150,7 @@ async function rowsOf(
   )
 }
 
-function seen({ snapshot, import_date: date }: Manifest): Row {
+function appearanceOf({ snapshot, import_date: date }: Manifest): Row {
   return { snapshot, import_date: date }
 }
 
@@ -181,12 +181,12 @@ function historyOf(
       (table.key ?? []).map((name) => [name, (row ?? latest?.change)?.[name] ?? conditions.get(name)]),
     ),
     row,
-    first_seen: firstSeen === undefined ? null : seen(firstSeen),
+    first_seen: firstSeen === undefined ? null : appearanceOf(firstSeen),
     // Older snapshots are not kept, so the row may have been there before.
     is_first_known: isFirstAdded || oldest?.previous === null,
-    last_seen: lastSeen === undefined ? null : seen(lastSeen),
+    last_seen: lastSeen === undefined ? null : appearanceOf(lastSeen),
     changes: events.map(({ manifest, kind, fields }) => ({
-      ...(seen(manifest) as object),
+      ...(appearanceOf(manifest) as object),
       change: kind,
       fields,
     })),

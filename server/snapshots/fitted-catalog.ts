@@ -100,7 +100,7 @@ function onlyFields(table: Table, names: readonly string[]): Table {
   const isOfThese = (term: string): boolean =>
     names.some((name) => term === name || term.startsWith(`${name}__`)) || term === 'rows'
   const { chart, time } = table
-  const shown = (table.defaultColumns ?? []).filter(isThere)
+  const existingColumns = (table.defaultColumns ?? []).filter(isThere)
   return {
     ...table,
     fields: names.flatMap((name) => table.fields.find((field) => field.name === name) ?? []),
@@ -115,6 +115,6 @@ function onlyFields(table: Table, names: readonly string[]): Table {
     key: table.key?.every(isThere) === true ? table.key : null,
     time: time !== null && isThere(time) ? time : null,
     chart: chart !== null && [...chart.group, chart.measure].every(isOfThese) ? chart : null,
-    defaultColumns: shown.length === 0 ? null : shown,
+    defaultColumns: existingColumns.length === 0 ? null : existingColumns,
   }
 }

@@ -35,11 +35,11 @@ export class PublicViews {
 
   async current(): Promise<BuiltViews> {
     const { catalog, snapshots } = this.#options
-    const served = allTables(catalog).flatMap((table) => snapshots.current(table) ?? [])
-    const key = served.map(({ manifest }) => manifest.snapshot).join()
+    const servedSnapshots = allTables(catalog).flatMap((table) => snapshots.current(table) ?? [])
+    const key = servedSnapshots.map(({ manifest }) => manifest.snapshot).join()
     if (this.#built === null || key !== this.#key) {
       this.#key = key
-      const building = this.#build(served)
+      const building = this.#build(servedSnapshots)
       this.#built = building
       building.catch(() => {
         if (this.#built === building) this.#built = null
@@ -53,10 +53,12 @@ export class PublicViews {
     this.#built = null
   }
 
-  async #build(served: readonly NonNullable<ReturnType<Snapshots['current']>>[]): Promise<BuiltViews> {
+  async #build(
+    servedSnapshots: readonly NonNullable<ReturnType<Snapshots['current']>>[],
+  ): Promise<BuiltViews> {
     const { catalog, snapshots, warehouse, filesAddress: base, scratch } = this.#options
     const tables: PublishedTable[] = []
-    for (const { table, manifest } of served) {
+    for (const { table, manifest } of servedSnapshots) {
       const dataset = catalog.datasets.get(table.dataset)
       if (dataset !== undefined)
         tables.push({ dataset, table, manifest, earlier: await snapshots.earlier(table) })

@@ -25,7 +25,7 @@ export class Scrub {
   /** @param everyMs 0 for never */
   begin(everyMs: number): void {
     if (everyMs === 0 || this.#stop.signal.aborted) return
-    const again = (): void => {
+    const scheduleNext = (): void => {
       void this.once()
         .catch((error: unknown) => {
           // Stopping a scrub makes it fail, which is no error.
@@ -34,7 +34,7 @@ export class Scrub {
         })
         .finally(() => this.begin(everyMs))
     }
-    this.#timer = setTimeout(again, everyMs).unref()
+    this.#timer = setTimeout(scheduleNext, everyMs).unref()
   }
 
   /** @param everyMs interval of progress in the log */

@@ -72,11 +72,11 @@ export class Snapshots {
     requestedId: SnapshotId | null,
     work: (snapshot: Snapshot | null) => Promise<T>,
   ): Promise<T> {
-    const served = this.#tables.get(tableId(table))
-    const current = served?.current ?? null
+    const servedTable = this.#tables.get(tableId(table))
+    const current = servedTable?.current ?? null
     if (requestedId === null || requestedId === current?.manifest.snapshot) return work(current)
     // The id comes from the request: it only selects among snapshots found in the warehouse.
-    return work((await served?.pinned(requestedId)) ?? null)
+    return work((await servedTable?.pinned(requestedId)) ?? null)
   }
 
   /** It may be damaged, or unreadable now. */
@@ -90,21 +90,21 @@ export class Snapshots {
   }
 
   #declaredAs(table: Table): ServedTable | null {
-    const served = this.#tables.get(tableId(table))
-    return served !== undefined && isDeepStrictEqual(served.table, table) ? served : null
+    const servedTable = this.#tables.get(tableId(table))
+    return servedTable !== undefined && isDeepStrictEqual(servedTable.table, table) ? servedTable : null
   }
 
   get statuses(): TableStatus[] {
-    return [...this.#tables.values()].map((served) =>
-      statusOf(served, this.#lacking.get(tableId(served.table)) ?? []),
+    return [...this.#tables.values()].map((servedTable) =>
+      statusOf(servedTable, this.#lacking.get(tableId(servedTable.table)) ?? []),
     )
   }
 
   /** Published tables that are not loaded yet, or damaged. */
   get missing(): { readonly table: string; readonly why: string }[] {
-    return [...this.#tables.values()].flatMap((served) => {
-      const reason = missingReason(served)
-      return reason === null ? [] : [{ table: tableId(served.table), why: reason }]
+    return [...this.#tables.values()].flatMap((servedTable) => {
+      const reason = missingReason(servedTable)
+      return reason === null ? [] : [{ table: tableId(servedTable.table), why: reason }]
     })
   }
 
@@ -135,10 +135,10 @@ export class Snapshots {
   /** Remote files are verified when they are fetched. */
   async *#opened() {
     if (this.#common.store.isRemote) return
-    for (const served of this.#tables.values()) {
-      for (const [id, entry] of served.knownSnapshots) {
+    for (const servedTable of this.#tables.values()) {
+      for (const [id, entry] of servedTable.knownSnapshots) {
         const snapshot = entry.opened === null ? null : await entry.opened
-        if (snapshot !== null) yield { served, id, kept: entry, snapshot }
+        if (snapshot !== null) yield { served: servedTable, id, kept: entry, snapshot }
       }
     }
   }
@@ -190,7 +190,9 @@ export class Snapshots {
 
   /** Serves new snapshots, each completely or not at all, and drops expired ones. */
   async refresh(): Promise<void> {
-    const refreshes = inOrder(this.#tables.values(), concurrentTablesMax, (served) => served.refresh())
+    const refreshes = inOrder(this.#tables.values(), concurrentTablesMax, (servedTable) =>
+      servedTable.refresh(),
+    )
     while ((await refreshes.next()).done !== true);
     await this.#notice()
   }
@@ -199,16 +201,16 @@ export class Snapshots {
     const tables = [...this.#tables.values()]
     const from = this.#noticeNext % Math.max(1, tables.length)
     let checkedFiles = 0
-    for (const served of [...tables.slice(from), ...tables.slice(0, from)]) {
+    for (const servedTable of [...tables.slice(from), ...tables.slice(0, from)]) {
       if (checkedFiles >= noticedFilesMax) return
       this.#noticeNext += 1
-      checkedFiles += await served.inTurn(() => served.noticeChanges())
+      checkedFiles += await servedTable.inTurn(() => servedTable.noticeChanges())
     }
   }
 
   async loaded(table: Table): Promise<void> {
-    const served = this.#tables.get(tableId(table))
-    if (served?.pointerVersion === '') await served.refresh()
+    const servedTable = this.#tables.get(tableId(table))
+    if (servedTable?.pointerVersion === '') await servedTable.refresh()
   }
 
   /** Polls until stopped, never concurrently. */

@@ -32,7 +32,7 @@ test.each<[field: string, sql: string, values: string[]]>([
   const written = await Promise.all(
     values.map(async (value) => {
       const [[writtenText] = []] = await db.rows(
-        `select (${column?.written(`'${value}'::${sql}`) ?? ''})::varchar`,
+        `select (${column?.literalOf(`'${value}'::${sql}`) ?? ''})::varchar`,
       )
       return writtenText
     }),

@@ -328,7 +328,7 @@ withNginx('the contract through nginx', () => {
 const csvWith = (amount: number): string => numbered(300, 'id,amount', (n) => [n === 7 ? amount : 1])
 
 withNginx('changes through nginx', () => {
-  test('are as without nginx, and unchanged until the next snapshot', async () => {
+  test('equal those that the server sends, until the next snapshot', async () => {
     const table = await oneTable(csvWith(1), ['id:integer', 'amount:integer'], { table: { key: ['id'] } })
     await table.publish(csvWith(2))
     const port = await freePort()

@@ -315,7 +315,7 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
   const { stopped, header, rejects, counts } = scanner
   // Records before a fault depend on the chunks; none of them is used.
   if (stopped) return { header, rejects, rejectedRows: counts.rejectedRows }
-  const { columns, isEnded, endsWithLineFeed, lines } = scanner
+  const { columns, hasStopped: isEnded, endsWithLineFeed, lines } = scanner
   return {
     header,
     rejects,

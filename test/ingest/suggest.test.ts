@@ -182,7 +182,7 @@ test.each(['\n', '\r', '\u0085', '\u2028', '\t# '])(
   },
 )
 
-test('the place and the days of a file are proposed in the form of the catalog', async () => {
+test('the area and the period that a file covers are proposed as the catalog writes them', async () => {
   const lines = await suggested(
     'a.csv',
     `uf,mes\n${times(24, (n) => `${n % 2 === 0 ? 'SP' : 'AC'},2020-${String((n % 12) + 1).padStart(2, '0')}-01`)}`,

@@ -276,7 +276,7 @@ describe('a rollback across a change of the catalog', () => {
 
   testSampled<[title: string, isSourceGone: boolean, message: (withdrawn: string) => string]>([
     [
-      'what is held back',
+      'a source that a rollback holds back',
       false,
       (withdrawn) =>
         'd/t: FAILED, the fields of the published snapshot differ from the catalog, so it is not served, and the ' +
@@ -289,21 +289,24 @@ describe('a rollback across a change of the catalog', () => {
         `d/t: FAILED, the source is missing: there is no SOURCES/d/t.csv (or ${sourceEndings.slice(1).join(', ')}); ` +
         'and the fields of the published snapshot differ from the catalog, so it is not served',
     ],
-  ])('%s fails if nothing is served, until the drift is accepted', async (_what, isSourceGone, message) => {
-    const narrow = await shopWith(csv(10))
-    const shop = await under(wide, narrow)
-    await refresh(shop, csv(11), onDay(2))
-    const { from } = await rollback(shop.store, tableOf(narrow), new Date())
-    const service = await serve(shop)
-    expect(service.snapshots.statuses).toEqual([expect.objectContaining({ snapshot: null })])
-    await service.close()
-    if (isSourceGone) await rm(path.join(shop.sources, 'd', 't.csv'))
-    const [failed] = await shop.ingest(onDay(3))
-    const [line = ''] = outcomeLines(failed as Outcome)
-    expect(line.replace(shop.sources, 'SOURCES')).toBe(message(from))
-    const published = await refresh(shop, csv(11), { ...onDay(4), acceptsDrift: true })
-    expect([published.status, await rowsOf(shop)]).toEqual(['published', 11])
-  })
+  ])(
+    'an ingest of %s fails while no snapshot is served, until the drift is accepted',
+    async (_what, isSourceGone, message) => {
+      const narrow = await shopWith(csv(10))
+      const shop = await under(wide, narrow)
+      await refresh(shop, csv(11), onDay(2))
+      const { from } = await rollback(shop.store, tableOf(narrow), new Date())
+      const service = await serve(shop)
+      expect(service.snapshots.statuses).toEqual([expect.objectContaining({ snapshot: null })])
+      await service.close()
+      if (isSourceGone) await rm(path.join(shop.sources, 'd', 't.csv'))
+      const [failed] = await shop.ingest(onDay(3))
+      const [line = ''] = outcomeLines(failed as Outcome)
+      expect(line.replace(shop.sources, 'SOURCES')).toBe(message(from))
+      const published = await refresh(shop, csv(11), { ...onDay(4), acceptsDrift: true })
+      expect([published.status, await rowsOf(shop)]).toEqual(['published', 11])
+    },
+  )
 })
 
 const snapshotsOf = (shop: Workshop): Promise<string[]> => snapshotsIn(shop.store, tableOf(shop))

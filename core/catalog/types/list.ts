@@ -8,7 +8,7 @@ const text = '"(?:[^"\\\\]|\\\\.)*"'
 const pattern = `\\s*\\[\\s*(?:${text}\\s*(?:,\\s*${text}\\s*)*)?\\]\\s*`
 
 /** SQL: a list as JSON with DuckDB's escapes, without spaces; null if invalid. */
-const written = (list: string): string =>
+const jsonSql = (list: string): string =>
   `case when json_valid(${list}) and regexp_full_match(${list}, '${pattern}') then to_json(from_json(${list}, '["varchar"]'))::varchar end`
 
 export const list: FieldTypeRow = {
@@ -19,9 +19,9 @@ export const list: FieldTypeRow = {
   expects: () => expected,
   certain: always,
   representable: always,
-  value: written,
+  value: jsonSql,
   // Escapes are resolved as in stored values, so that `"\u0061"` and `"a"` compare as equal.
-  canonical: written,
+  canonical: jsonSql,
   expectsInQuery: expected,
   parse: (operand) => {
     const items = parsedJson(operand)

@@ -201,11 +201,11 @@ export class LocalFiles {
   async #open(): Promise<void> {
     const { folder } = this.#options
     await mkdir(folder, { recursive: true })
-    const noted = new Map<string, string>()
+    const notesByKey = new Map<string, string>()
     const lines = existsSync(this.#notesFile) ? (await readFile(this.#notesFile, 'utf8')).split('\n') : []
     for (const line of lines) {
       const [key, version] = parseNote(line)
-      if (key !== undefined && version !== undefined) noted.set(key, version)
+      if (key !== undefined && version !== undefined) notesByKey.set(key, version)
     }
     const validLines: string[] = []
     for (const directoryEntry of await readdir(folder, { recursive: true, withFileTypes: true })) {
@@ -216,7 +216,7 @@ export class LocalFiles {
       const [version, bytes] = [versionOf(place), await sizeOf(place)]
       if (key.endsWith('.draft')) await rm(place, { force: true })
       else {
-        const isNoted = noted.get(key) === version
+        const isNoted = notesByKey.get(key) === version
         this.#files.set(key, { bytes, holders: 0, version: isNoted ? version : null, pendingFetch: null })
         this.#bytes += bytes
         if (isNoted) validLines.push(JSON.stringify([key, version]))

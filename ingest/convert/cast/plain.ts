@@ -87,8 +87,8 @@ export function weightedCountSql({ weights }: Conversion): string {
   return ['0', ...terms].join(' + ')
 }
 
-const cellCountSql = (text: string, filled: string, bytes: string): string =>
-  `coalesce(${filled} + ${bytes} * strlen(${text}), 0)`
+const cellCountSql = (text: string, isFilledSql: string, bytes: string): string =>
+  `coalesce(${isFilledSql} + ${bytes} * strlen(${text}), 0)`
 
 export function expectedCount({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
   return weights.reduce((sum, { column, ...weight }) => {

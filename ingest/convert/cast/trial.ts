@@ -174,9 +174,9 @@ async function tryBatch(
   const probeFields = probes.map((field, index): MatchedField | null =>
     field === null ? null : { field, column: matchedFields[index]?.column ?? null },
   )
-  const attempts = [...matchedFields, ...probeFields].flatMap((matched, index): Attempt[] => {
+  const attempts = [...matchedFields, ...probeFields].flatMap((matchedField, index): Attempt[] => {
     const [tally, patterns = []] = [tallies[index], spellings[index]]
-    return matched === null || tally === undefined ? [] : [{ matched, patterns, tally }]
+    return matchedField === null || tally === undefined ? [] : [{ matched: matchedField, patterns, tally }]
   })
   const atOnce = Math.max(fieldsAtOnce, Math.ceil(attempts.length / statementsMax))
   for (let first = 0; first < attempts.length; first += atOnce) {

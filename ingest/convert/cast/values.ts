@@ -30,19 +30,19 @@ const whiteSpace = quotedText(' \t\n\r\u00a0\u202f\u3000')
  * @param constantOf SQL of the text of a field without a column
  */
 export function valuesSql(
-  matched: readonly MatchedField[],
+  matchedFields: readonly MatchedField[],
   from: string,
   constantOf: (field: string) => string,
 ): ValuesSql {
   const fieldAt = (index: number): Field => {
-    const field = matched[index]?.field
+    const field = matchedFields[index]?.field
     if (field === undefined) throw new RangeError(`there is no field ${index}`)
     return field
   }
   const steps = new Steps(from)
   const trimmed = steps.next(
     'w',
-    matched.map(({ column, field }) => (column === null ? constantOf(field.name) : `c${column}`)),
+    matchedFields.map(({ column, field }) => (column === null ? constantOf(field.name) : `c${column}`)),
     (text, index) => withoutSpace(text, fieldAt(index)),
   )
   const texts = steps.next('t', trimmed, (text, index) => withoutNulls(text, fieldAt(index).reading.nulls))
@@ -53,7 +53,7 @@ export function valuesSql(
   })
   const values = scaled.map((plain, index) => valueOf(plain, fieldAt(index)))
   const validityTests = scaled.map((plain, index) => validitySql(texts[index] ?? '', plain, fieldAt(index)))
-  const expressions = matched.map(({ field }, index) => ({
+  const expressions = matchedFields.map(({ field }, index) => ({
     text: texts[index] ?? '',
     value: values[index] ?? '',
     isGood: validityTests[index] ?? '',

@@ -76,21 +76,21 @@ async function writeIndexes(
     const isFew = distinct <= Math.min(codedDistinctMax, Math.max(distinctAlways, rows * codedShare))
     return isFew && indexedFields.has(field.name) ? [index] : []
   })
-  const coded = rows === 0 ? [] : await numberValues(conversion, lowCardinalityFields)
-  if (coded.length > 0) await writeDictionary(conversion, folder, coded)
-  await writeCodes(conversion, path.join(folder, fileNames.codes), rows, coded)
-  const codedNames = new Set(coded.map(({ name }) => name))
+  const codedFields = rows === 0 ? [] : await numberValues(conversion, lowCardinalityFields)
+  if (codedFields.length > 0) await writeDictionary(conversion, folder, codedFields)
+  await writeCodes(conversion, path.join(folder, fileNames.codes), rows, codedFields)
+  const codedNames = new Set(codedFields.map(({ name }) => name))
   // Orders and word indexes save reading parts, so a single part needs none.
   const hasOnePart = parts.length < 2
   const needsOrder = (name: string): boolean =>
     !codedNames.has(name) && conversion.fields.some(({ field }) => field.name === name && isBisected(field))
   const orderedFilters = hasOnePart || !hasRowStore ? [] : indexes.values.filter(needsOrder)
-  const orders = await writeOrders(conversion, folder, rows, coded, orderedFilters)
-  await dropValueTables(conversion, coded)
+  const orders = await writeOrders(conversion, folder, rows, codedFields, orderedFilters)
+  await dropValueTables(conversion, codedFields)
   return {
     indexes: hasOnePart ? [] : await writeWords(conversion, folder, parts, existingFiles, codedNames),
-    dictionary: coded.length === 0 ? null : coded.map(({ name, values }) => ({ name, values })),
-    codes: coded.length === 0 ? null : coded.map(({ name }) => name),
+    dictionary: codedFields.length === 0 ? null : codedFields.map(({ name, values }) => ({ name, values })),
+    codes: codedFields.length === 0 ? null : codedFields.map(({ name }) => name),
     orders,
   }
 }
@@ -104,17 +104,17 @@ async function writeWords(
   folder: string,
   parts: readonly WrittenPart[],
   existingFiles: ReadonlySet<string>,
-  coded: ReadonlySet<string>,
+  codedNames: ReadonlySet<string>,
 ): Promise<WrittenIndex[]> {
   const { table, fields, db } = conversion
-  if (!table.indexes.words || table.search.every((name) => coded.has(name))) return []
+  if (!table.indexes.words || table.search.every((name) => codedNames.has(name))) return []
   const texts = table.search.map((name) => `f${fields.findIndex(({ field }) => field.name === name)}`)
   // No word contains a line feed, so none matches across two fields.
   const words = `concat_ws(chr(10), ${texts.map(foldedSql).join(', ')})`
-  const written: WrittenIndex[] = []
+  const wordIndexes: WrittenIndex[] = []
   for (const [part, { firstRow, rows: count }] of parts.entries()) {
     const file = fileNames.wordIndex(part)
-    written.push({ kind: 'words', fields: table.search, file, part })
+    wordIndexes.push({ kind: 'words', fields: table.search, file, part })
     if (existingFiles.has(file)) continue
     // Folds the texts once, for both the file and its verification, since this is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
@@ -130,5 +130,5 @@ async function writeWords(
     )
   }
   await db.rows('drop table if exists words')
-  return written
+  return wordIndexes
 }

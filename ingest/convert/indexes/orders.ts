@@ -32,12 +32,12 @@ export async function writeOrders(
   conversion: Conversion,
   folder: string,
   rows: number,
-  coded: readonly CodedField[],
+  codedFields: readonly CodedField[],
   filters: readonly string[],
 ): Promise<WrittenOrder[]> {
-  const written: WrittenOrder[] = []
-  if (rows === 0) return written
-  const declared = conversion.table.orders.map((order) => ({ ...order, coded }))
+  const writtenOrders: WrittenOrder[] = []
+  if (rows === 0) return writtenOrders
+  const declared = conversion.table.orders.map((order) => ({ ...order, coded: codedFields }))
   const leading = new Set(
     [conversion.table.order, ...conversion.table.orders.map(({ keys }) => keys)].map(([key]) => key?.field),
   )
@@ -55,9 +55,9 @@ export async function writeOrders(
     await writeCodes(sorted, path.join(folder, fileNames.orderCodes(number)), rows, order.coded)
     await rm(sorted.scratch, { recursive: true })
     const names = order.coded.map(({ name }) => name)
-    written.push({ keys: order.keys, codes: names.length === 0 ? null : names })
+    writtenOrders.push({ keys: order.keys, codes: names.length === 0 ? null : names })
   }
-  return written
+  return writtenOrders
 }
 
 /** Sorts positions and fields into a scratch file and proves it. Returns a conversion that reads it. */
@@ -65,14 +65,16 @@ async function sortInto(
   conversion: Conversion,
   scratch: string,
   { keys }: DeclaredOrder,
-  coded: readonly CodedField[],
+  codedFields: readonly CodedField[],
 ): Promise<Conversion> {
   await mkdir(scratch)
   const terms = keys.map(({ field, direction }) => ({
-    index: conversion.fields.findIndex((matched) => matched.field.name === field),
+    index: conversion.fields.findIndex((matchedField) => matchedField.field.name === field),
     direction,
   }))
-  const fieldIndexes = [...new Set([...terms.map(({ index }) => index), ...coded.map(({ index }) => index)])]
+  const fieldIndexes = [
+    ...new Set([...terms.map(({ index }) => index), ...codedFields.map(({ index }) => index)]),
+  ]
   const columns = fieldIndexes.map((index) => `f${index}`)
   const orderSql = terms.map(({ index, direction }) =>
     orderTerm({ field: `f${index}`, direction }, (name) => name),

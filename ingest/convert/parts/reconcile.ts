@@ -46,7 +46,7 @@ export async function reconcilePublished(
  */
 async function misplaced(conversion: Conversion): Promise<number> {
   const terms = conversion.table.order.map(({ field, direction }) => ({
-    column: `f${conversion.fields.findIndex((matched) => matched.field.name === field)}`,
+    column: `f${conversion.fields.findIndex((matchedField) => matchedField.field.name === field)}`,
     direction,
   }))
   return countMisplaced(conversion, sortedSql(conversion), terms)

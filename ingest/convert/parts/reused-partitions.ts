@@ -87,7 +87,7 @@ export async function findReusable(
 }
 
 /** Removes partitions whose values also occur in files that were read; null if none remains. */
-export function without(
+export function withoutPartitions(
   reusable: Reusable,
   values: ReadonlySet<string | null>,
   files: number,

@@ -38,10 +38,10 @@ export async function frequentOf(
     else frequent.set(column.field, frequentAmong(counted))
   }
   for (const together of columnsTogether(directColumns, rows)) {
-    // Counting hashes needs less memory; null if it cannot decide.
-    const hashedCounts = await countedIn(db, together)
+    // Hashes need less memory, but may leave open which values are frequent.
+    const counts = await countedIn(db, together)
     for (const [place, column] of together.entries())
-      frequent.set(column.field, frequentAmong(hashedCounts[place] ?? []))
+      frequent.set(column.field, frequentAmong(counts[place] ?? []))
   }
   return frequent
 }
@@ -68,7 +68,7 @@ async function countedIn(
 ): Promise<Counted[][]> {
   const [first] = columns
   if (first === undefined) throw new RangeError('there is no column')
-  const counted = `select place as column_index, value, count(*) as number from ${cellsSql(columns)}
+  const countsSql = `select place as column_index, value, count(*) as number from ${cellsSql(columns)}
     where value is not null ${condition} group by column_index, value`
   const limitClause =
     columns.length === 1
@@ -76,7 +76,7 @@ async function countedIn(
       : `qualify row_number() over (partition by column_index order by number desc, value) <= ${choicesMax + 1}`
   const rank = 'row_number() over (partition by column_index order by value)'
   const rows = await db.rows(
-    `select column_index, ${shortTextSql(first.field, 'value')}, number, ${rank} from (${counted} ${limitClause}) order by column_index, number desc, value`,
+    `select column_index, ${shortTextSql(first.field, 'value')}, number, ${rank} from (${countsSql} ${limitClause}) order by column_index, number desc, value`,
   )
   const lists = columns.map((): Counted[] => [])
   for (const [index, value, number, valueRank] of rows)

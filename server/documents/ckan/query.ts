@@ -25,7 +25,7 @@ const fields: Readonly<Record<string, (entry: Package) => readonly string[]>> = 
 }
 
 /** Searched word by word; other fields are compared as a whole. */
-const wordly = new Set(['title', 'notes', 'text'])
+const wordSearchedFields = new Set(['title', 'notes', 'text'])
 const moments = new Set(['metadata_created', 'metadata_modified'])
 
 function textsOf({ name, title, notes, tags, groups, organization, resources }: Package): string[] {
@@ -43,8 +43,8 @@ class PackageTexts {
   }
 
   foldedOf(field: string): readonly string[] {
-    const folded = this.#folded.get(field)
-    if (folded !== undefined) return folded
+    const foldedText = this.#folded.get(field)
+    if (foldedText !== undefined) return foldedText
     const texts = (fields[field] ?? textsOf)(this.package).map(foldText)
     this.#folded.set(field, texts)
     return texts
@@ -185,10 +185,13 @@ function matching(field: string, token: string): Test {
   if (isPattern) {
     const matches = wildcard(sought)
     return (texts) =>
-      texts.foldedOf(field).some(matches) || (wordly.has(field) && texts.wordsOf(field).some(matches))
+      texts.foldedOf(field).some(matches) ||
+      (wordSearchedFields.has(field) && texts.wordsOf(field).some(matches))
   }
   return (texts) =>
-    texts.foldedOf(field).some((text) => (wordly.has(field) ? text.includes(sought) : text === sought))
+    texts
+      .foldedOf(field)
+      .some((text) => (wordSearchedFields.has(field) ? text.includes(sought) : text === sought))
 }
 
 /** Sort keys of answers. */

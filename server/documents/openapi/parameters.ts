@@ -182,7 +182,7 @@ const common: Readonly<
   search: { schema: ref('search-text') },
 }
 
-const described = (name: ParameterName, schema: QueryParameter): Json => ({
+const parameterOf = (name: ParameterName, schema: QueryParameter): Json => ({
   name,
   in: 'query',
   description: sentence(parameterRows[name]),
@@ -201,10 +201,10 @@ export function sharedParameters(): Json {
   const formats = rowFormats.map(({ name }) => name)
   const names = Object.keys(common) as (keyof typeof common)[]
   return {
-    ...Object.fromEntries(names.map((name) => [componentName(name), described(name, common[name])])),
-    'page-format': described('format', { schema: { type: 'string', enum: formats } }),
-    'export-format': described('format', { schema: { type: 'string', enum: [...formats, 'parquet'] } }),
-    'json-format': described('format', { schema: { type: 'string', enum: ['json'] } }),
+    ...Object.fromEntries(names.map((name) => [componentName(name), parameterOf(name, common[name])])),
+    'page-format': parameterOf('format', { schema: { type: 'string', enum: formats } }),
+    'export-format': parameterOf('format', { schema: { type: 'string', enum: [...formats, 'parquet'] } }),
+    'json-format': parameterOf('format', { schema: { type: 'string', enum: ['json'] } }),
     since: ofChanges('since', { type: 'string', pattern: `^${idPattern}$` }),
     to: ofChanges('to', snapshotSchema),
     'change-kind': {
@@ -298,13 +298,13 @@ export function fieldParameters({ table }: TableDescription): Named[] {
   return [
     [
       componentName('fields'),
-      described('fields', {
+      parameterOf('fields', {
         ...commaStyle,
         schema: { type: 'array', items: { type: 'string', enum: names }, minItems: 1 },
         example: names.slice(0, 2),
       }),
     ],
-    [componentName('ordering'), described('ordering', ordering)],
-    [componentName('order-by'), { ...described('order-by', ordering), deprecated: true }],
+    [componentName('ordering'), parameterOf('ordering', ordering)],
+    [componentName('order-by'), { ...parameterOf('order-by', ordering), deprecated: true }],
   ]
 }

@@ -156,7 +156,7 @@ const changes = object({
   }),
 })
 
-const seen = {
+const appearance = {
   ...object({ snapshot: text, import_date: moment }),
   type: ['object', 'null'],
 }
@@ -167,12 +167,12 @@ const history = object({
     additionalProperties: true,
     description: 'The row now; null if there is none.',
   },
-  first_seen: { ...seen, description: 'First kept snapshot with the row; null if none has it.' },
+  first_seen: { ...appearance, description: 'First kept snapshot with the row; null if none has it.' },
   is_first_known: {
     type: 'boolean',
     description: 'False if older snapshots, which are not kept, may have the row.',
   },
-  last_seen: { ...seen, description: 'Last snapshot with the row.' },
+  last_seen: { ...appearance, description: 'Last snapshot with the row.' },
   changes: {
     ...listOf(
       object({

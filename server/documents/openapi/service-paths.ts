@@ -91,13 +91,13 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
   const [first] = catalog.datasets.values()
   const [table] = first?.tables.values() ?? []
   const file = (
-    below: string,
+    path: string,
     id: string,
     summary: string,
     parameters: Address['parameters'],
     answers: Json,
   ) => ({
-    path: `${pathOf(files.base)}${below}`,
+    path: `${pathOf(files.base)}${path}`,
     id,
     tag: 'Files',
     summary,

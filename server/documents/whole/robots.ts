@@ -8,7 +8,7 @@ export const robots: WholeDocument = {
   description: 'Rules for crawlers.',
   contentType: 'text/plain; charset=utf-8',
   write: ({ catalog, base, documents }) => {
-    const below = new URL(base).pathname.replace(/\/$/, '')
+    const basePath = new URL(base).pathname.replace(/\/$/, '')
     const rows = catalog.families.flatMap(({ prefix }) =>
       ['data', 'export'].map((verb) => `${prefix}/dataset/*/*/${verb}`),
     )
@@ -19,7 +19,7 @@ export const robots: WholeDocument = {
       ...catalog.limits.rows.map(({ requests, per }) => `# Rows: at most ${requests} requests in ${per}.`),
       '# Whole tables are files: the links of each dataset page, the sitemap and the catalog link to them.',
       'User-agent: *',
-      ...[...rows, ...pages].map((path) => `Disallow: ${below}${path}`),
+      ...[...rows, ...pages].map((path) => `Disallow: ${basePath}${path}`),
       ...(limit === undefined
         ? []
         : [`Crawl-delay: ${Math.max(1, Math.ceil(limit.windowMs / 1000 / limit.requests))}`]),

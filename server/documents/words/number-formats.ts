@@ -33,9 +33,9 @@ const formatsByLocale = new Map<string, NumberFormats>()
 export function writtenIn({ locale }: Words): NumberFormats {
   const formats = formatsByLocale.get(locale)
   if (formats !== undefined) return formats
-  const written = writtenBy(locale)
-  formatsByLocale.set(locale, written)
-  return written
+  const formatsOf = writtenBy(locale)
+  formatsByLocale.set(locale, formatsOf)
+  return formatsOf
 }
 
 const units = { s: 'second', m: 'minute', h: 'hour', d: 'day' } as const

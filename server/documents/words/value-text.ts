@@ -52,8 +52,8 @@ export function valueText(words: Words, term: Term, value: string | null): strin
 export function typedValue(words: Words, field: Field, text: string): string {
   // A text that is a value is not read as another value's title.
   if (field.valueTitles.has(text)) return text
-  const wanted = foldText(text)
-  const [titled] = [...field.valueTitles].find(([, title]) => foldText(title) === wanted) ?? []
+  const foldedSearch = foldText(text)
+  const [titled] = [...field.valueTitles].find(([, title]) => foldText(title) === foldedSearch) ?? []
   if (titled !== undefined) return titled
   if (isNumber(field)) return writtenIn(words).typed(text, field.type === 'integer')
   if (field.type !== 'bool') return text

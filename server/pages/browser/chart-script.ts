@@ -45,16 +45,16 @@ export function chartScript(): void {
       tip.hidden = part == null
       if (!(part instanceof SVGElement)) return
       tip.textContent = part.dataset['values'] ?? ''
-      const around = (tip.parentElement ?? chart).getBoundingClientRect()
+      const chartBox = (tip.parentElement ?? chart).getBoundingClientRect()
       const box = part.getBoundingClientRect()
       const { offsetWidth: width, offsetHeight: height } = tip
       // The tip is beside a point of a line, to keep the point visible; above other parts.
       const isOfLine = part.classList.contains('reach')
-      const isLeft = box.left - around.left < around.width / 2
+      const isLeft = box.left - chartBox.left < chartBox.width / 2
       const beside = isLeft ? box.right + 12 : box.left - width - 12
-      const left = (isOfLine ? beside : box.left + box.width / 2 - width / 2) - around.left
-      tip.style.left = `${Math.max(0, Math.min(left, around.width - width))}px`
-      tip.style.top = `${isOfLine ? box.top - around.top : Math.max(0, box.top - around.top - height - 4)}px`
+      const left = (isOfLine ? beside : box.left + box.width / 2 - width / 2) - chartBox.left
+      tip.style.left = `${Math.max(0, Math.min(left, chartBox.width - width))}px`
+      tip.style.top = `${isOfLine ? box.top - chartBox.top : Math.max(0, box.top - chartBox.top - height - 4)}px`
     }
     const partAt = ({ clientX, clientY }: PointerEvent): Element | null | undefined =>
       document.elementFromPoint(clientX, clientY)?.closest('[data-values]')

@@ -70,7 +70,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
         compressedByFile.get(key) ?? prepareFile({ folder, file: engineFile.file }, isGzipAccepted, scratch)
       compressedByFile.set(key, preparation)
       preparation.catch(() => compressedByFile.delete(key))
-      const served: ServedFile = {
+      const servedFile: ServedFile = {
         ...(await preparation),
         ...(isGzipAccepted && { contentEncoding: 'gzip' as const }),
         mediaType: engineFile.mediaType,
@@ -82,7 +82,7 @@ export function engineFiles(runtime: Runtime): Resource | null {
       res.setHeader('Content-Security-Policy', engineFile.policy)
       // A worker needs the embedder policy of its page.
       res.setHeader('Cross-Origin-Embedder-Policy', 'require-corp')
-      await sendFile(req, res, served, client, runtime)
+      await sendFile(req, res, servedFile, client, runtime)
     },
   }
 }

@@ -8,14 +8,14 @@
 export function enhance(): void {
   const root = document.documentElement
   const key = 'acervo-light'
-  const chosen = ((): string | null => {
+  const savedTheme = ((): string | null => {
     try {
       return localStorage.getItem(key)
     } catch {
       return null
     }
   })()
-  if (chosen === 'light' || chosen === 'dark') root.dataset['light'] = chosen
+  if (savedTheme === 'light' || savedTheme === 'dark') root.dataset['light'] = savedTheme
 
   const offerLights = (button: HTMLElement): void => {
     button.hidden = false

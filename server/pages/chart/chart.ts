@@ -146,10 +146,10 @@ function totalsNotice(context: PageContext, view: ChartView, mixed: Total): Html
   return noticePart(text, links)
 }
 
-function withChosen<T extends { readonly name: string }>(listed: readonly T[], chosen: T | undefined): T[] {
-  return chosen === undefined || listed.some(({ name }) => name === chosen.name)
-    ? [...listed]
-    : [chosen, ...listed]
+function withChosen<T extends { readonly name: string }>(options: readonly T[], choice: T | undefined): T[] {
+  return choice === undefined || options.some(({ name }) => name === choice.name)
+    ? [...options]
+    : [choice, ...options]
 }
 
 function chooserPart(context: PageContext, view: ChartView, dimensions: readonly Dimension[]): Html {

@@ -140,7 +140,7 @@ export function drawingOf(
   }
   const fullName = (name: string): string => (first.part?.name === 'week' ? words.weekOf(name) : name)
   const groups = [...sums].map(([key, values]) => ({ key, values, at: timeOf(first, key) }))
-  const drawn = (subset: typeof groups): Drawing['groups'] =>
+  const groupsOf = (subset: typeof groups): Drawing['groups'] =>
     subset.map(({ key, values, at }) => ({
       name: valueText(words, first, key),
       fullName: fullName(valueText(words, first, key)),
@@ -149,7 +149,7 @@ export function drawingOf(
       marks: values.map((value) => value && markOf(value, measure, words, linkTo)),
     }))
   const noteOf = (subset: typeof groups): string => {
-    const names = drawn(subset.slice(0, barsMax)).map(({ name, marks: [mark, ...furtherMarks] }) =>
+    const names = groupsOf(subset.slice(0, barsMax)).map(({ name, marks: [mark, ...furtherMarks] }) =>
       furtherMarks.length > 0 || mark == null ? name : `${name}: ${mark.text}`,
     )
     return names.length === 0 ? '' : words.notDrawn(list(names))
@@ -183,7 +183,7 @@ export function drawingOf(
       ...nothing,
       shape,
       series,
-      groups: drawn(dated),
+      groups: groupsOf(dated),
       isPartial: partial,
       note: dated.length === 0 ? nothing.note : note,
     }
@@ -192,7 +192,7 @@ export function drawingOf(
   const inMap = isMap ? groups.filter(({ key }) => key !== null && Object.hasOwn(tilePlaces, key)) : []
   if (inMap.length > 0) {
     const note = noteOf(groups.filter((group) => !inMap.includes(group)))
-    return { ...nothing, shape: 'tiles', groups: drawn(inMap), note }
+    return { ...nothing, shape: 'tiles', groups: groupsOf(inMap), note }
   }
   // Numbers, such as years, are sorted by value, and others by the size of their bar, unless a query orders them.
   const isSorted = aggregation.ordering.length > 0 || isNumber(first)
@@ -201,7 +201,7 @@ export function drawingOf(
   const ranked = isSorted ? groups : groups.toSorted((a, b) => sizeOf(b) - sizeOf(a))
   const barsOmitted = ranked.length - barsMax
   const note = groups.length === 0 ? nothing.note : barsOmitted > 0 ? othersText(count(barsOmitted)) : ''
-  return { ...nothing, series, groups: drawn(ranked.slice(0, barsMax)), note }
+  return { ...nothing, series, groups: groupsOf(ranked.slice(0, barsMax)), note }
 }
 
 /** Leaves out groups at an end, such as a wrong 1970, that would take most of a time line. */
@@ -274,8 +274,10 @@ function seriesOf(
   for (const { split, value } of cells) sizes.set(split, (sizes.get(split) ?? 0) + Math.abs(Number(value)))
   const ranked = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
   const separateSeries = (count: number): Set<string | null>[] => {
-    const shown = ranked.slice(0, count)
-    const inOrder = isOverTime ? shown.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1)) : shown
+    const highestRanked = ranked.slice(0, count)
+    const inOrder = isOverTime
+      ? highestRanked.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1))
+      : highestRanked
     return inOrder.map((split) => new Set([split]))
   }
   if (ranked.length <= splitsMax) return { splits: separateSeries(splitsMax), omitted: 0 }

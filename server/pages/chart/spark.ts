@@ -69,20 +69,17 @@ async function drawSpark(
 function outlineOf(groups: Drawing['groups'], shape: Drawing['shape']): string {
   const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
   const stride = Math.ceil(sums.length / pointsMax)
-  const shownOf = {
-    thinned: () => sums.filter((_, index) => (sums.length - 1 - index) % stride === 0),
-    tiles: () => sums.toSorted((a, b) => b - a).slice(0, barsMax),
-    // Bars are in the order of their chart.
-    bars: () => sums.slice(0, barsMax),
-  }
-  const shown = shape === 'bars' || shape === 'tiles' ? shownOf[shape]() : shownOf.thinned()
-  const [least, most] = [Math.min(0, ...shown), Math.max(0, ...shown)]
+  const thinned = sums.filter((_, index) => (sums.length - 1 - index) % stride === 0)
+  // Bars are in the order of their chart; tiles have none.
+  const bars = shape === 'tiles' ? sums.toSorted((a, b) => b - a) : sums
+  const shownSums = shape === 'bars' || shape === 'tiles' ? bars.slice(0, barsMax) : thinned
+  const [least, most] = [Math.min(0, ...shownSums), Math.max(0, ...shownSums)]
   const y = (value: number): number =>
     Math.round(height - 1 - ((value - least) / (most - least || 1)) * (height - 2))
-  const step = width / (shape === 'line' ? shown.length - 1 : Math.max(barsMax / 2, shown.length))
+  const step = width / (shape === 'line' ? shownSums.length - 1 : Math.max(barsMax / 2, shownSums.length))
   const x = (index: number): number => Math.round(index * step * 10) / 10
   if (shape === 'line')
-    return shown.map((sum, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(sum)}`).join('')
+    return shownSums.map((sum, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(sum)}`).join('')
   const barWidth = Math.round(step * 8) / 10
-  return shown.map((sum, index) => `M${x(index)} ${y(0)}V${y(sum)}h${barWidth}V${y(0)}z`).join('')
+  return shownSums.map((sum, index) => `M${x(index)} ${y(0)}V${y(sum)}h${barWidth}V${y(0)}z`).join('')
 }

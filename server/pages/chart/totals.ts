@@ -12,10 +12,10 @@ function totalsLink(
   view: QueryView,
   { field, value }: Total,
   operator: 'eq' | 'ne',
-  chosen: readonly (readonly [string, string])[],
+  chosenParameters: readonly (readonly [string, string])[],
 ): string {
   const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
-  return queryLink(new Map([...withoutField(view, field), condition, ...chosen]))
+  return queryLink(new Map([...withoutField(view, field), condition, ...chosenParameters]))
 }
 
 /** Says that a sum leaves out totals, which their source may count otherwise; null if it has them. */
@@ -26,13 +26,13 @@ export function totalsNote({ words }: PageContext, view: ChartQuery): Html | nul
   const field = view.table.fields.find(({ name }) => name === exclusion?.field.name)
   const value = exclusion?.values[0]
   if (field === undefined || value === undefined) return null
-  const shown = valueText(words, field, value)
+  const valueInWords = valueText(words, field, value)
   const address = totalsLink(view, { field, value }, 'eq', view.chartPairs)
   return html`<p class="facts">
-    ${words.totalsLeftOut(titleOf(field), shown)}
+    ${words.totalsLeftOut(titleOf(field), valueInWords)}
     ${
       // With further conditions, the selection may contain no totals.
-      view.query.conditions.length === 1 && html`<a href="${address}">${words.onlyTotals(shown)}</a>`
+      view.query.conditions.length === 1 && html`<a href="${address}">${words.onlyTotals(valueInWords)}</a>`
     }
   </p>`
 }
@@ -45,12 +45,12 @@ export function totalsChoice(
   chosenParameters: readonly (readonly [string, string])[],
 ): { readonly text: string; readonly links: readonly (readonly [name: string, address: string])[] } {
   const { field, value } = total
-  const shown = valueText(words, field, value)
+  const valueInWords = valueText(words, field, value)
   return {
-    text: words.totalsBeside(titleOf(field), shown),
+    text: words.totalsBeside(titleOf(field), valueInWords),
     links: [
-      [words.onlyTotals(shown), totalsLink(view, total, 'eq', chosenParameters)],
-      [words.withoutTotals(shown), totalsLink(view, total, 'ne', chosenParameters)],
+      [words.onlyTotals(valueInWords), totalsLink(view, total, 'eq', chosenParameters)],
+      [words.withoutTotals(valueInWords), totalsLink(view, total, 'ne', chosenParameters)],
     ],
   }
 }

@@ -37,13 +37,14 @@ interface Sources {
  * @param phrases folded
  */
 export async function findValues(sources: Sources, phrases: readonly string[]): Promise<ValueMatch[]> {
-  const wanted = new Set([...phrases, ...phrases.map(withoutSigns)])
-  const initials = new Set([...wanted].map((phrase) => phrase.charAt(0)))
+  const wantedTexts = new Set([...phrases, ...phrases.map(withoutSigns)])
+  const initials = new Set([...wantedTexts].map((phrase) => phrase.charAt(0)))
   const valueMatches: ValueMatch[] = []
   // Removing signs is slow, so only values that begin like a phrase, or with a sign, are compared without them.
-  const isWanted = (folded: string): boolean =>
-    wanted.has(folded) ||
-    ((initials.has(folded.charAt(0)) || !/^[a-z\d]/.test(folded)) && wanted.has(withoutSigns(folded)))
+  const isWanted = (foldedValue: string): boolean =>
+    wantedTexts.has(foldedValue) ||
+    ((initials.has(foldedValue.charAt(0)) || !/^[a-z\d]/.test(foldedValue)) &&
+      wantedTexts.has(withoutSigns(foldedValue)))
   for await (const matches of valuesByField(sources, isWanted)) valueMatches.push(...matches)
   return valueMatches
 }
@@ -55,8 +56,9 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
 export async function findPartsOfValues(sources: Sources, foldedText: string): Promise<ValueMatch[]> {
   const matches: ValueMatch[] = []
   // The first test is cheap, and removing signs is slow.
-  const isWanted = (folded: string): boolean =>
-    folded.includes(foldedText) && ` ${withoutSigns(folded)}`.includes(` ${withoutSigns(foldedText)}`)
+  const isWanted = (foldedValue: string): boolean =>
+    foldedValue.includes(foldedText) &&
+    ` ${withoutSigns(foldedValue)}`.includes(` ${withoutSigns(foldedText)}`)
   for await (const [first, ...furtherMatches] of valuesByField(sources, isWanted)) {
     if (first === undefined) continue
     const rows = furtherMatches.reduce(
@@ -73,8 +75,8 @@ export async function findPartsOfValues(sources: Sources, foldedText: string): P
   return matches
 }
 
-function withoutSigns(folded: string): string {
-  return folded.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()
+function withoutSigns(foldedText: string): string {
+  return foldedText.replaceAll(/[^\p{L}\p{N}]+/gu, ' ').trim()
 }
 
 /** Yields matching values by field: first from reports, then from dictionaries, small ones first. */

@@ -90,14 +90,14 @@ const joinedNames: ReadonlySet<string> = new Set(['fields', 'group'])
 
 function tidied(target: string): string | null {
   const pairs = parametersOf(target)
-  const filled = pairs.filter(([, value]) => value !== '')
+  const filledPairs = pairs.filter(([, value]) => value !== '')
   const tidy = new URLSearchParams()
-  for (const [name, value] of filled) {
+  for (const [name, value] of filledPairs) {
     const isList = joinedNames.has(name) || name.endsWith('__in')
     const before = isList ? tidy.get(name) : null
     if (before === null) tidy.append(name, value)
     else if (before !== value) tidy.set(name, `${before},${value}`)
   }
-  if (filled.length === pairs.length && tidy.size === pairs.length) return null
+  if (filledPairs.length === pairs.length && tidy.size === pairs.length) return null
   return tidy.size === 0 ? '' : `?${tidy.toString()}`
 }

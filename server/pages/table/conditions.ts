@@ -214,13 +214,13 @@ export function choicesPart(
   { query, snapshot }: Pick<QueryView, 'query' | 'snapshot'>,
   words: Words,
 ): Html {
-  const chosen = query.conditions.filter(
+  const conditions = query.conditions.filter(
     (item) => item.field === field && (item.operator === 'eq' || item.operator === 'in'),
   )
-  const values = new Set(chosen.flatMap((condition) => condition.values))
+  const values = new Set(conditions.flatMap((condition) => condition.values))
   const choices = (snapshot.choices.get(field.name) ?? []).flatMap((text) => readValue(field, text) ?? [])
   // Show a selected value even if it does not occur.
-  const offered = writtenIn(words).inOrder(
+  const offeredValues = writtenIn(words).inOrder(
     [...new Set([...choices, ...values])].filter((value) => value !== ''),
   )
   const name = `${field.name}__in`
@@ -229,7 +229,7 @@ export function choicesPart(
     return stateName === undefined ? '' : `, ${stateName}`
   }
   return html`<ul class="choices" data-group="${formatList([field.name])}">
-    ${offered.map(
+    ${offeredValues.map(
       (value) =>
         html`<li>
           <label

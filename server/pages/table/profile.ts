@@ -129,11 +129,11 @@ function topPart({ words }: PageContext, view: TableView, field: Field, profile:
   return html`<ul class="values" aria-label="${words.mostFrequent}">
     ${top.slice(0, topMax).map(({ value, rows }) => {
       const share = rows * 100 < totalRows ? `< ${percent(0.01)}` : percent(rows / Math.max(1, totalRows))
-      const shown = valueText(words, field, value)
-      const title = `${shown}: ${words.rows(count(rows))}`
+      const valueInWords = valueText(words, field, value)
+      const title = `${valueInWords}: ${words.rows(count(rows))}`
       const isUncut = !value.endsWith('…')
       const parameter = isUncut ? equalTo(field, value) : null
-      const text = html`<span class="share">${share}</span> ${shown}`
+      const text = html`<span class="share">${share}</span> ${valueInWords}`
       return canFilter && parameter !== null
         ? html`<li>
             <a href="${queryLink(new Map([...otherParameters, parameter]))}" title="${title}">${text}</a>

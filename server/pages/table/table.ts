@@ -153,9 +153,9 @@ export function tablePage(service: PageService): Resource {
               filter: query,
               requester: requesterOf(request, signal, service.pageBytesMax),
             }
-            const mixedTotal = await totalIn(unseparatedTotal(view.table, query), search, service.engine)
+            const totalAmongParts = await totalIn(unseparatedTotal(view.table, query), search, service.engine)
             return {
-              pieces: [textOf(tableHtml(service, withDefaultColumns(view), mixedTotal))],
+              pieces: [textOf(tableHtml(service, withDefaultColumns(view), totalAmongParts))],
               serverTiming,
             }
           },

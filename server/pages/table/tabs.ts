@@ -37,11 +37,11 @@ export function headPart(
 function versionPart(
   { words }: PageContext,
   { manifest }: PublishedTable,
-  shown: QueryParameters,
+  parameters: QueryParameters,
 ): Html | null {
-  const chosen = shown.get('snapshot')
-  if (chosen === undefined || chosen === 'current' || manifest === null) return null
-  const current = new Map([...shown].filter(([name]) => name !== 'snapshot'))
+  const snapshot = parameters.get('snapshot')
+  if (snapshot === undefined || snapshot === 'current' || manifest === null) return null
+  const current = new Map([...parameters].filter(([name]) => name !== 'snapshot'))
   return html`<p class="hint">
     ${words.versionShown(writtenIn(words).moment(manifest.import_date))}
     <a href="${queryLink(current)}">${words.latestVersion}</a>

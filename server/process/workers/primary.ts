@@ -193,13 +193,13 @@ class Keeper {
     await Promise.all(
       workers.map(async (worker) => {
         if (worker.isDead()) return
-        const ended = exitOf(worker)
+        const exit = exitOf(worker)
         // A worker that does not serve yet has nothing to finish, and may not receive messages.
         if (startedWorkers.has(worker)) sendMessage(worker, { stopWithinMs: withinMs })
         else worker.process.kill('SIGKILL')
         const timeout = setTimeout(withinMs + tardinessMs, 'late', { ref: false })
-        if ((await Promise.race([ended, timeout])) === 'late') worker.process.kill('SIGKILL')
-        await ended
+        if ((await Promise.race([exit, timeout])) === 'late') worker.process.kill('SIGKILL')
+        await exit
       }),
     )
   }

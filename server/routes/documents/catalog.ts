@@ -30,8 +30,8 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
       const requestedPage = parsePage(parseQuery(target, ['page']).get('page'))
       const page = requestedPage === 'last' ? pages : requestedPage
       if (page > pages) throw new InvalidPage()
-      const chosen = ending ?? acceptable(headers, offers)?.ending
-      if (chosen === undefined) {
+      const chosenEnding = ending ?? acceptable(headers, offers)?.ending
+      if (chosenEnding === undefined) {
         throw new Problem(
           'not-acceptable',
           'The Accept header excludes the available types: JSON-LD and Turtle.',
@@ -39,13 +39,19 @@ export function dcatCatalog(ending: 'jsonld' | 'ttl' | null, service: DocumentSe
       }
       const pageDatasets = shownDatasets.slice((page - 1) * catalogPageSize, page * catalogPageSize)
       const descriptor = {
-        key: ['dcat', chosen, String(page)],
+        key: ['dcat', chosenEnding, String(page)],
         tables: pageDatasets.flatMap(({ tables }) => [...tables.values()]),
       }
-      const contentType = chosen === 'ttl' ? 'text/turtle; charset=utf-8' : 'application/ld+json'
+      const contentType = chosenEnding === 'ttl' ? 'text/turtle; charset=utf-8' : 'application/ld+json'
       return documentResponse(service, descriptor, contentType, () => {
         const datasets = pageDatasets.map((dataset) => describeDataset(snapshots, dataset))
-        return catalogPage(writing, { page, pages, datasets, count: shownDatasets.length, ending: chosen })
+        return catalogPage(writing, {
+          page,
+          pages,
+          datasets,
+          count: shownDatasets.length,
+          ending: chosenEnding,
+        })
       })
     },
   }

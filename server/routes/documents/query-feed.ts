@@ -17,7 +17,7 @@ import type { DocumentService } from './service.ts'
 
 /** Feeds of a query: an entry for each snapshot in which its answer changed. */
 
-const without = ['page', 'page_size', 'snapshot', 'format'] as const
+const excludedNames = ['page', 'page_size', 'snapshot', 'format'] as const
 
 const answersMax = 10
 
@@ -27,8 +27,8 @@ export function questionIn(table: Table, target: string): Question | null {
   const isGrouped = names.some((name) => name === 'group' || name === 'measure')
   // The order of rows changes no answer.
   const question = isGrouped
-    ? parseAggregateQuery(table, target, without)
-    : parseRowQuery(table, target, [...without, 'ordering', 'order-by'])
+    ? parseAggregateQuery(table, target, excludedNames)
+    : parseRowQuery(table, target, [...excludedNames, 'ordering', 'order-by'])
   return question.parameters.size === 0 ? null : question
 }
 

@@ -33,9 +33,9 @@ export class CodedGrouping {
     for (const term of grouping.terms.toReversed()) {
       const dictionary = dictionaries.get(baseOf(term).name)
       if (dictionary === undefined) throw new Error(`the dictionary of ${term.name} was not read`)
-      const coded = codedTerm(term, dictionary, groups)
-      terms.unshift(coded)
-      groups *= coded.values.length
+      const termCodes = codedTerm(term, dictionary, groups)
+      terms.unshift(termCodes)
+      groups *= termCodes.values.length
     }
     this.#terms = terms
     this.#groups = groups
@@ -71,18 +71,18 @@ export class CodedGrouping {
   }
 
   #groupsFrom(counts: Uint32Array): Groups {
-    const filled: number[] = []
+    const filledGroups: number[] = []
     let total = 0
     for (let group = 0; group < counts.length; group += 1) {
       const rows = counts[group] ?? 0
       total += rows
-      if (rows > 0) filled.push(group)
+      if (rows > 0) filledGroups.push(group)
     }
     const ofTerms = this.#terms.map(({ values, width }) =>
-      filled.map((group) => values[Math.floor(group / width) % values.length] ?? null),
+      filledGroups.map((group) => values[Math.floor(group / width) % values.length] ?? null),
     )
-    const rows = this.#grouping.measures.map(() => filled.map((group) => String(counts[group] ?? 0)))
-    return groupsOf(total, [...ofTerms, ...rows], filled.length)
+    const rows = this.#grouping.measures.map(() => filledGroups.map((group) => String(counts[group] ?? 0)))
+    return groupsOf(total, [...ofTerms, ...rows], filledGroups.length)
   }
 }
 

@@ -29,8 +29,11 @@ interface MeasureSql {
  * measure.
  */
 export function groupsSql(grouping: Grouping, rows: Rows): string {
-  const counted = ['count(*)::varchar', ...grouping.measures.flatMap((measure) => measureSql(measure).texts)]
-  const texts = [...new Set(counted)]
+  const aggregates = [
+    'count(*)::varchar',
+    ...grouping.measures.flatMap((measure) => measureSql(measure).texts),
+  ]
+  const texts = [...new Set(aggregates)]
   return packedSql(grouping, texts, `select ${columnsOf(grouping)} from ${rows.from} where ${rows.where}`)
 }
 

@@ -68,12 +68,12 @@ export function groupsOfNoRows(grouping: Grouping): Groups {
 export function withoutSmallGroups({ columns }: Groups, min: number): Groups {
   const sizes = columns.at(-1)?.map(Number) ?? []
   const isShown = (_: unknown, group: number): boolean => (sizes[group] ?? 0) >= min
-  const shown = sizes.filter(isShown)
-  const rows = shown.reduce((sum, size) => sum + size, 0)
+  const shownSizes = sizes.filter(isShown)
+  const rows = shownSizes.reduce((sum, size) => sum + size, 0)
   return groupsOf(
     rows,
     columns.slice(0, -1).map((values) => values.filter(isShown)),
-    shown.length,
+    shownSizes.length,
   )
 }
 

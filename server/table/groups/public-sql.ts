@@ -28,7 +28,7 @@ export function aggregateSql(
     ...terms.map((term) => `${termSql(term, quotedName(baseOf(term).name))} as ${quotedName(term.name)}`),
     ...measures.map((measure) => `${publicSql(measure)} as ${quotedName(measure.name)}`),
   ]
-  const searched = table.fields.filter(({ name }) => table.search.includes(name)).map(dialect.folded)
+  const searched = table.fields.filter(({ name }) => table.search.includes(name)).map(dialect.foldedSql)
   const where = [
     ...filter.conditions.map((condition) => conditionSql(condition, dialect)),
     ...filter.words.map((word) => wordSql(searched, word, dialect)),

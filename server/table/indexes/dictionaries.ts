@@ -112,12 +112,12 @@ function dictionaryOf(
   const { isText, parse } = typeRow(field.type)
   const values = valueRows.map(([value]) => (isText ? String(value) : parse(String(value), field)))
   if (!values.every((value) => value !== null)) return null
-  const folded = isText ? valueRows.map(([, text]) => String(text)) : null
+  const foldedTexts = isText ? valueRows.map(([, text]) => String(text)) : null
   const counts = new Float64Array(values.length + 1)
   for (const [code, [, , count]] of valueRows.entries()) counts[code] = Number(count)
   counts[values.length] = rowCount - counts.reduce((sum, count) => sum + count, 0)
-  const bytes = counts.byteLength + bytesIn([...values, ...(folded ?? [])])
-  return { field, values, folded, rows: counts, bytes }
+  const bytes = counts.byteLength + bytesIn([...values, ...(foldedTexts ?? [])])
+  return { field, values, folded: foldedTexts, rows: counts, bytes }
 }
 
 const textBytes = 40

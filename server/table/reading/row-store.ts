@@ -65,7 +65,7 @@ export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): num
 
 /**
  * Texts in the order of the positions, joined by the separator of the format.
- * @param around texts around the rows if they may be in gzip: only for rows that are stored as they are sent
+ * @param envelope texts around the rows if they may be in gzip: only for rows that are stored as they are sent
  * @returns null if their texts are too large: DuckDB has to read the rows
  * @throws DamagedTable or TooLarge
  */
@@ -73,7 +73,7 @@ export async function readStored(
   snapshot: Snapshot,
   form: LineForm,
   positions: Uint32Array,
-  around: Around | null,
+  envelope: Around | null,
   requester: Requester,
 ): Promise<RowsRead | null> {
   const began = performance.now()
@@ -85,7 +85,8 @@ export async function readStored(
   try {
     if (!(await fitInMemory(rows, slices, yielder))) return null
     const bytes = sumOf(slices.map((slice) => rows.size(slice)))
-    const file = around === null || bytes < gzipBytesMin ? null : await gzipOf(rows, slices, around, yielder)
+    const file =
+      envelope === null || bytes < gzipBytesMin ? null : await gzipOf(rows, slices, envelope, yielder)
     const pieces = file === null ? await piecesOf(snapshot, form, rows, slices, requester, yielder) : [file]
     return { pieces, isGzip: file !== null, timing: { queue: 0, query: performance.now() - began } }
   } finally {

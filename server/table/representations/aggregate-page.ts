@@ -196,9 +196,9 @@ function valueOf(
     return stored.value(quotedJson(text), { ...field, type: 'text' })
   const { kind, text: inJson } = typeRow(field.type).wire
   if (!mayEnd) return stored.value(kind === 'text' ? quotedJson(inJson(text)) : inJson(text), field)
-  const shown = withoutFinalZeros(text)
-  const scale = shown.includes('.') ? shown.length - shown.indexOf('.') - 1 : 0
-  return stored.value(shown, { ...field, scale })
+  const shortText = withoutFinalZeros(text)
+  const scale = shortText.includes('.') ? shortText.length - shortText.indexOf('.') - 1 : 0
+  return stored.value(shortText, { ...field, scale })
 }
 
 const decimalDigitsMax = 38

@@ -138,9 +138,9 @@ export async function pageBody(
   const selectionTiming = { queue: 0, query: performance.now() - startedAt }
   const readPage = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
-    const around = isStoredAsGzip(page) ? { head: envelopeHead(range, links), tail: envelopeTail } : null
+    const envelope = isStoredAsGzip(page) ? { head: envelopeHead(range, links), tail: envelopeTail } : null
     const stored = isStored
-      ? await readStored(snapshot, form, positions, mayBeGzip ? around : null, requester)
+      ? await readStored(snapshot, form, positions, mayBeGzip ? envelope : null, requester)
       : null
     if (stored !== null) return { ...stored, timings: [stored.timing] }
     // Chunks are too large: reading with DuckDB is charged, as the caller charged it for a known range.

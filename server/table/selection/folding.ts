@@ -4,17 +4,17 @@ import type { Requester } from '../engine/requester.ts'
 import { Cache } from '../../base/cache.ts'
 
 /** Requests for all pages of a result have the same words. */
-const folded = new Cache<{ readonly text: string }>(1_000_000, ({ text }) => 64 + 2 * text.length)
+const foldedTexts = new Cache<{ readonly text: string }>(1_000_000, ({ text }) => 64 + 2 * text.length)
 
 /** ASCII here, other texts with DuckDB, which also folds the stored values. */
 export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {
   // oxlint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()
-  const cached = folded.get(part)
+  const cached = foldedTexts.get(part)
   if (cached !== undefined) return cached.text
   const plan = { sql: `select ${foldedSql('$1::varchar')}`, parameters: [part], reads: null }
   const { rows } = await pool.rows(plan, requester.client, requester.signal())
   const text = String(rows[0]?.[0])
-  folded.set(part, { text })
+  foldedTexts.set(part, { text })
   return text
 }

@@ -82,10 +82,10 @@ export class ListedOperands {
     requester: Requester,
   ): Promise<{ nearest: string; isSameInAnyCase: boolean } | null> {
     const target = trimBlanks(await foldedText(missing, this.#pool, requester))
-    const sameIndex = listed.folded.findIndex((text) => trimBlanks(text) === target)
+    const sameIndex = listed.foldedValues.findIndex((text) => trimBlanks(text) === target)
     const nearestText =
-      sameIndex === -1 ? nearestName(target, listed.folded.filter(isOfLengthOf(target))) : null
-    const place = nearestText === null ? sameIndex : listed.folded.indexOf(nearestText)
+      sameIndex === -1 ? nearestName(target, listed.foldedValues.filter(isOfLengthOf(target))) : null
+    const place = nearestText === null ? sameIndex : listed.foldedValues.indexOf(nearestText)
     const nearest = listed.values[place]
     if (nearest === undefined || nearest === '' || nearest.length > hintLengthMax) return null
     return { nearest, isSameInAnyCase: sameIndex !== -1 }
@@ -96,9 +96,10 @@ export class ListedOperands {
     const count = dictionarySize(snapshot, field.name)
     if (count > listedMax) return null
     const dictionary = count === 0 ? null : await this.#dictionaries.values(snapshot, field, requester)
-    if (dictionary?.folded != null) return { field, values: dictionary.values, folded: dictionary.folded }
+    if (dictionary?.folded != null)
+      return { field, values: dictionary.values, foldedValues: dictionary.folded }
     const choices = snapshot.choices.get(field.name)
-    return choices === undefined ? null : { field, values: choices, folded: choices.map(foldText) }
+    return choices === undefined ? null : { field, values: choices, foldedValues: choices.map(foldText) }
   }
 }
 
@@ -108,7 +109,7 @@ interface ListedValues {
   readonly field: Field
   readonly values: readonly string[]
   /** Values without case and accents, by index. */
-  readonly folded: readonly string[]
+  readonly foldedValues: readonly string[]
 }
 
 interface TextRequest extends Pick<Condition, 'field'> {

@@ -31,11 +31,15 @@ export class RowSet {
   /** @param first index in the set, from 0 */
   slice(first: number, rows: number): Uint32Array {
     const numbers = new Uint32Array(Math.max(0, Math.min(rows, this.count - first)))
-    let filled = 0
-    for (let index = this.#partOf(first); filled < numbers.length; index += 1) {
+    let positionCount = 0
+    for (let index = this.#partOf(first); positionCount < numbers.length; index += 1) {
       const part = this.#parts[index]
-      if (part === undefined) throw new RangeError(`there is no position ${first + filled}`)
-      filled += copyRows(part, first + filled - (this.#before[index] ?? 0), numbers.subarray(filled))
+      if (part === undefined) throw new RangeError(`there is no position ${first + positionCount}`)
+      positionCount += copyRows(
+        part,
+        first + positionCount - (this.#before[index] ?? 0),
+        numbers.subarray(positionCount),
+      )
     }
     return numbers
   }
@@ -99,21 +103,21 @@ function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint3
   }
   let byte = 0
   for (let remaining = skip; ; byte += 1) {
-    const ones = bitCounts[rows[byte] ?? 0] ?? 0
-    if (remaining < ones || byte >= rows.length) {
+    const setBits = bitCounts[rows[byte] ?? 0] ?? 0
+    if (remaining < setBits || byte >= rows.length) {
       skip = remaining
       break
     }
-    remaining -= ones
+    remaining -= setBits
   }
-  for (let filled = 0; filled < copied; byte += 1) {
+  for (let copiedCount = 0; copiedCount < copied; byte += 1) {
     const bits = rows[byte] ?? 0
-    for (let bit = 0; bit < 8 && filled < copied; bit += 1) {
+    for (let bit = 0; bit < 8 && copiedCount < copied; bit += 1) {
       if ((bits & (0x80 >> bit)) === 0) continue
       if (skip > 0) skip -= 1
       else {
-        into[filled] = firstRow + byte * 8 + bit
-        filled += 1
+        into[copiedCount] = firstRow + byte * 8 + bit
+        copiedCount += 1
       }
     }
   }

@@ -8,7 +8,7 @@ export interface SqlDialect {
   /** Column, or the SQL of a part of its dates. */
   readonly column: (field: Term) => string
   /** Folded column of a text field. */
-  readonly folded: (field: Term) => string
+  readonly foldedSql: (field: Term) => string
   readonly value: (field: Term, value: string) => string
   /** Folded text that a value must contain, such as after `contains`. */
   readonly part: (part: string) => string
@@ -60,11 +60,11 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
       return `(${terms.join(' and ')})`
     }
     case 'iexact':
-      return dialect.equalsTrimmed(dialect.folded(field), dialect.part(first))
+      return dialect.equalsTrimmed(dialect.foldedSql(field), dialect.part(first))
     case 'contains':
-      return dialect.contains(dialect.folded(field), dialect.part(first))
+      return dialect.contains(dialect.foldedSql(field), dialect.part(first))
     case 'startswith':
-      return dialect.startsWith(dialect.folded(field), dialect.part(first))
+      return dialect.startsWith(dialect.foldedSql(field), dialect.part(first))
     case 'has': {
       const { has } = requiredParts(dialect.parts, operator)
       return `(${equalValues(field, values)
@@ -93,7 +93,7 @@ export function wordSql(texts: readonly string[], word: string, dialect: SqlDial
   const { text, isStart } = searchTerm(word)
   const part = dialect.part(text)
   const holds = isStart ? dialect.startsWord : dialect.contains
-  return `(${texts.map((folded) => holds(folded, part)).join(' or ')})`
+  return `(${texts.map((foldedText) => holds(foldedText, part)).join(' or ')})`
 }
 
 function requiredParts(parts: SqlDialect['parts'], operator: Operator): NonNullable<SqlDialect['parts']> {

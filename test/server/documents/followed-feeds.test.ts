@@ -9,7 +9,7 @@ import { catalogAround, fieldOf, importDate, workshop } from '../../support/work
 type Row = readonly [id: number, city: number, n: number]
 
 const cities = 40
-const rowsOf = ({ between }: ReturnType<typeof randomFrom>): Row[] =>
+const rowsOf = ({ integerBetween: between }: ReturnType<typeof randomFrom>): Row[] =>
   Array.from({ length: 200 }, (_, id): Row => [id, id % cities, between(0, 9)])
 
 /** A query of a feed, and its answer as text. */
@@ -79,11 +79,11 @@ test('feeds have entries exactly where their answer changed, and otherwise a 304
   for (let refresh = 0; refresh <= runsOf('FEED_REFRESHES'); refresh += 1) {
     if (refresh > 0) {
       // Some rows of a few cities change.
-      const changing = new Set(Array.from({ length: 4 }, () => random.between(0, cities - 1)))
+      const changing = new Set(Array.from({ length: 4 }, () => random.integerBetween(0, cities - 1)))
       const rows = (history.at(-1)?.rows ?? []).map(([id, city, n]): Row => [
         id,
         city,
-        changing.has(city) && random.chance(0.5) ? random.between(0, 9) : n,
+        changing.has(city) && random.chance(0.5) ? random.integerBetween(0, 9) : n,
       ])
       history.push({ id: await publish(rows), rows })
       await snapshots.refresh()

@@ -82,7 +82,7 @@ export function rect(x: number, y: number, w: number, h: number, series: number)
   })
 }
 
-export function described(
+export function withTitle(
   content: string,
   description: string,
   { address }: Pick<Mark, 'address'>,
@@ -125,15 +125,15 @@ export function stack(
   draw: (from: number, to: number, series: number) => string,
 ): string {
   let [below, above] = [0, 0]
-  const drawn = group.marks.map((mark, index) => {
+  const rectangles = group.marks.map((mark, index) => {
     if (mark === null || mark.value === 0) return ''
     const from = mark.value < 0 ? below : above
     const to = from + mark.value
     if (mark.value < 0) below = to
     else above = to
-    return described(draw(from, to, index), descriptionOf(drawing, group, index, mark), mark)
+    return withTitle(draw(from, to, index), descriptionOf(drawing, group, index, mark), mark)
   })
-  return drawn.join('')
+  return rectangles.join('')
 }
 
 /** Names at the ends of lines replace a legend. */

@@ -10,7 +10,7 @@ import {
   moved,
   textAt,
   round,
-  described,
+  withTitle,
   descriptionOf,
 } from './parts.ts'
 
@@ -79,7 +79,7 @@ export function tiles(drawing: Sized): Drawn {
       shade(x, y, tileSize - 4, index) +
       textAt(group.key, x + tileSize / 2 - 2, y + 26, { ...middle, 'font-weight': 'bold' }) +
       textAt(short(mark.value), x + tileSize / 2 - 2, y + 43, { ...middle, 'font-size': '11' })
-    return described(tile, descriptionOf(drawing, group, 0, mark), mark, true)
+    return withTitle(tile, descriptionOf(drawing, group, 0, mark), mark, true)
   })
   const legendTop = 9 * tileSize + 8
   // The greatest value of each shade stands below it.
@@ -120,8 +120,8 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
   const [tileWidth, tileHeight] = [width / mapColumns, isNarrow ? 76 : 84]
   // Some of many periods are drawn: always the last one.
   const step = Math.ceil(groups.length / statePointsMax)
-  const shown = groups.filter((_, index) => (groups.length - 1 - index) % step === 0)
-  const [from, to] = [shown[0]?.at ?? 0, shown.at(-1)?.at ?? 0]
+  const shownGroups = groups.filter((_, index) => (groups.length - 1 - index) % step === 0)
+  const [from, to] = [shownGroups[0]?.at ?? 0, shownGroups.at(-1)?.at ?? 0]
   // On phones, the number stands below the name.
   const [top, plotWidth, plotHeight] = isNarrow
     ? [30, tileWidth - 10, tileHeight - 42]
@@ -129,7 +129,7 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
   const body = series.flatMap((name, place) => {
     const [row, column] = tilePlaces[name] ?? []
     if (row === undefined || column === undefined) return []
-    const points = shown.flatMap(({ at, marks }) => (marks[place] ? [{ at, mark: marks[place] }] : []))
+    const points = shownGroups.flatMap(({ at, marks }) => (marks[place] ? [{ at, mark: marks[place] }] : []))
     const highest = points.reduce((greatest, { mark }) => Math.max(greatest, mark.value), 0)
     const steps = points.map(({ at, mark }) => {
       const x = to === from ? 0 : ((at - from) / (to - from)) * plotWidth
@@ -155,7 +155,7 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
       ),
     ]
   })
-  const period = `${shown[0]?.name ?? ''} – ${shown.at(-1)?.name ?? ''}`
+  const period = `${shownGroups[0]?.name ?? ''} – ${shownGroups.at(-1)?.name ?? ''}`
   const axis = textAt(period, 0, mapRows * tileHeight + 12, { fill: soft, class: 'soft' })
   return { height: mapRows * tileHeight + 18, body: body.join('') + axis }
 }

@@ -35,8 +35,8 @@ export function chartFrameHeight(drawing: Drawing): number {
 }
 
 /** Draws a chart: without a caption as part of a page, with one as a separate file on white. */
-export function chartSvg(drawn: Drawing, caption: Caption | null, width: number): string {
-  const drawing = { ...drawn, width }
+export function chartSvg(unsizedDrawing: Drawing, caption: Caption | null, width: number): string {
+  const drawing = { ...unsizedDrawing, width }
   const titleLines = caption === null ? [] : wrapped(caption.title, Math.floor(width / titleCharacter))
   const legend = legendOf(drawing)
   const plotTop = (caption === null ? 0 : lineHeight * (1 + titleLines.length)) + legend.height

@@ -100,27 +100,27 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     const { from, values, order } = query
     const { snapshot, filter } = search
     const countSql = `select toUInt32(count()) ${from}`
-    const counted = isUnfiltered(filter)
+    const counts = isUnfiltered(filter)
       ? [snapshot.manifest.rows]
       : await this.#numbers(search, { name: 'count' }, countSql, values)
-    const [count = 0] = counted
+    const [count = 0] = counts
     const sql = `select ${rowColumn} ${from} order by ${order} limit {rows:UInt32} offset {first:UInt32}`
     return {
       count,
       slice: async (first, rows, requester) => {
         const positions = new Uint32Array(Math.max(0, Math.min(first + rows, count) - first))
-        let filled = 0
-        while (filled < positions.length) {
-          const window = windowOf(first + filled)
+        let positionCount = 0
+        while (positionCount < positions.length) {
+          const window = windowOf(first + positionCount)
           const kind = { name: 'positions', order: filter.ordering, ...window } as const
           const bounds = { first: String(window.first), rows: String(window.limit) }
           const numbers = await this.#numbers({ ...search, requester }, kind, sql, { ...values, ...bounds })
-          const offset = first + filled - window.first
-          const positionsHere = numbers.subarray(offset, offset + positions.length - filled)
+          const offset = first + positionCount - window.first
+          const positionsHere = numbers.subarray(offset, offset + positions.length - positionCount)
           if (positionsHere.length === 0)
             throw new Error(`ClickHouse returned fewer rows than the ${count} that it counted`)
-          positions.set(positionsHere, filled)
-          filled += positionsHere.length
+          positions.set(positionsHere, positionCount)
+          positionCount += positionsHere.length
         }
         return positions
       },
@@ -133,20 +133,20 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
   ): Promise<ClickHouseQuery> {
     const { table, manifest } = snapshot
     const { conditions, words, ordering } = filter
-    const folded = new Map<string, string>()
+    const foldedColumns = new Map<string, string>()
     for (const { operator, values } of conditions)
       if (operatorRow(operator).operandKind === 'part')
-        folded.set(values[0] ?? '', await foldedText(values[0] ?? '', this.#pool, requester))
+        foldedColumns.set(values[0] ?? '', await foldedText(values[0] ?? '', this.#pool, requester))
     for (const { text } of words.map(searchTerm))
-      folded.set(text, await foldedText(text, this.#pool, requester))
+      foldedColumns.set(text, await foldedText(text, this.#pool, requester))
     const parameters = new NamedParameters()
-    const dialect = clickHouseDialect(columns, parameters, (part) => folded.get(part) ?? part)
+    const dialect = clickHouseDialect(columns, parameters, (part) => foldedColumns.get(part) ?? part)
     // Neither the order of the file nor a fixed field needs a sort.
     const fixed = fixedFields(filter)
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !fixed.has(field))
     const terms = [
       ...conditions.map((condition) => conditionSql(condition, dialect)),
-      ...words.map((word) => wordSql(searched.map(dialect.folded), word, dialect)),
+      ...words.map((word) => wordSql(searched.map(dialect.foldedSql), word, dialect)),
     ]
     const where = terms.length === 0 ? '' : ` where ${terms.join(' and ')}`
     return {

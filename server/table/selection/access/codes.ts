@@ -125,20 +125,20 @@ export class CodeScan implements AccessPath<CodesStep> {
       if (dictionary === null || sequence.codes?.fields.includes(field.name) !== true) return null
       dictionaries.set(field.name, dictionary)
     }
-    const coded = new CodedGrouping(grouping, dictionaries)
-    if (!coded.fits) return null
+    const codedGrouping = new CodedGrouping(grouping, dictionaries)
+    if (!codedGrouping.fits) return null
     // Clauses are ordered by their rows, the fewest first.
     if (clauses[0] !== undefined && maxRows(clauses[0]) === 0) return groupsOfNoRows(grouping)
     const [only, ...furtherDictionaries] = dictionaries.values()
     if (only !== undefined && furtherDictionaries.length === 0 && clauses.length === 0)
-      return coded.ofDictionary(only)
+      return codedGrouping.ofDictionary(only)
     // Codes of more than half of the cache would not stay in it, and inflating them takes longer than DuckDB.
     const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
     const bytes = [...fields].reduce((sum, name) => sum + codeBytes(dictionarySize(snapshot, name)) * rows, 0)
     if (bytes > this.#limits.codesBytesMax / 2) return null
     await checkScanBudget(fields.size * rows * codeWeight, this.#limits.scanValuesMax, snapshot, requester)
     return this.#reading(snapshot, sequence.codes, (table) =>
-      coded.of(table, clauses, new EventLoopYielder(requester.signal)),
+      codedGrouping.of(table, clauses, new EventLoopYielder(requester.signal)),
     )
   }
 
@@ -190,7 +190,7 @@ export class CodeScan implements AccessPath<CodesStep> {
       if (dictionary === null) return null
       dictionaries.set(field.name, dictionary)
     }
-    const dictionaryOf = (name: string): Dictionary => dictionaries.get(name) ?? never(name)
+    const dictionaryOf = (name: string): Dictionary => dictionaries.get(name) ?? unexpected(name)
     const clauses = new Clauses(new Map([...dictionaries].map(([name, { rows }]) => [name, rows])))
     for (const condition of conditions) {
       const { name } = baseOf(condition.field)
@@ -292,6 +292,6 @@ function inTable(snapshot: Snapshot, { order }: Sequence, ranks: Selection): Sel
   }
 }
 
-function never(name: string): never {
+function unexpected(name: string): never {
   throw new Error(`the dictionary of ${name} was not read`)
 }

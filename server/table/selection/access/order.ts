@@ -130,9 +130,9 @@ async function spansOf(
     const lower = (operand: string): number => first((value) => compare(value, operand) >= 0)
     const upper = (operand: string): number => first((value) => compare(value, operand) > 0)
     const [least = '', last = least] = [values[0], values.at(-1)]
-    const above = (from: (value: string) => number, to: (value: string) => number): Span =>
+    const spanAbove = (from: (value: string) => number, to: (value: string) => number): Span =>
       isDescending ? { from: 0, to: to(least) } : { from: from(least), to: nulls }
-    const below = (from: (value: string) => number, to: (value: string) => number): Span =>
+    const spanBelow = (from: (value: string) => number, to: (value: string) => number): Span =>
       isDescending ? { from: from(least), to: nulls } : { from: 0, to: to(least) }
     const spansOfValues = async (operands: readonly string[]): Promise<Span[]> => {
       const yielder = new EventLoopYielder(requester.signal)
@@ -152,13 +152,13 @@ async function spansOf(
           isDescending ? { from: lower(last), to: upper(least) } : { from: lower(least), to: upper(last) },
         ]
       case 'gte':
-        return [above(lower, upper)]
+        return [spanAbove(lower, upper)]
       case 'gt':
-        return [above(upper, lower)]
+        return [spanAbove(upper, lower)]
       case 'lte':
-        return [below(lower, upper)]
+        return [spanBelow(lower, upper)]
       case 'lt':
-        return [below(upper, lower)]
+        return [spanBelow(upper, lower)]
       case 'isnull':
         return [values[0] === 'true' ? { from: nulls, to: rows } : { from: 0, to: nulls }]
       default:

@@ -29,7 +29,7 @@ export function clickHouseDialect(
   }
   return {
     column: (field) => columnOf(field).name,
-    folded: (field) => columnOf(field).folded ?? columnOf(field).name,
+    foldedSql: (field) => columnOf(field).foldedColumn ?? columnOf(field).name,
     value: (field, value) => {
       const { type, parameter } = columnOf(field)
       return parameters.add(parameter(value), type)

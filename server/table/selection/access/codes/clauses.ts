@@ -82,7 +82,7 @@ export function selectedCodes(dictionary: Dictionary, condition: Condition, part
   const { field, operator, values } = condition
   if (field.part !== undefined) return codesOfParts(dictionary, condition)
   const nullCode = dictionary.values.length
-  const chosen = new Uint8Array(nullCode + 1)
+  const isChosen = new Uint8Array(nullCode + 1)
   const [first = '', last = first] = [values[0], values.at(-1)]
   const startOfFirst = (): number => placeOf(dictionary, first, false)
   const endOfLast = (): number => placeOf(dictionary, last, true)
@@ -97,24 +97,24 @@ export function selectedCodes(dictionary: Dictionary, condition: Condition, part
     case 'within':
       return chosenValues(dictionary, isWithin(values.map(Number)))
     case 'isnull':
-      return values[0] === 'true' ? chosen.fill(1, nullCode) : chosen.fill(1, 0, nullCode)
+      return values[0] === 'true' ? isChosen.fill(1, nullCode) : isChosen.fill(1, 0, nullCode)
     case 'range':
-      return chosen.fill(1, startOfFirst(), endOfLast())
+      return isChosen.fill(1, startOfFirst(), endOfLast())
     case 'eq':
     case 'in':
-      return marked(chosen, 1)
+      return marked(isChosen, 1)
     case 'ne':
       return values.length === 2
-        ? chosen.fill(1).fill(0, startOfFirst(), endOfLast())
-        : marked(chosen.fill(1), 0)
+        ? isChosen.fill(1).fill(0, startOfFirst(), endOfLast())
+        : marked(isChosen.fill(1), 0)
     case 'gt':
-      return chosen.fill(1, endOfLast(), nullCode)
+      return isChosen.fill(1, endOfLast(), nullCode)
     case 'gte':
-      return chosen.fill(1, startOfFirst(), nullCode)
+      return isChosen.fill(1, startOfFirst(), nullCode)
     case 'lt':
-      return chosen.fill(1, 0, startOfFirst())
+      return isChosen.fill(1, 0, startOfFirst())
     case 'lte':
-      return chosen.fill(1, 0, endOfLast())
+      return isChosen.fill(1, 0, endOfLast())
     case 'iexact': {
       const trimmedPart = trimBlanks(part)
       return codesMatching(dictionary, (text) => trimBlanks(text) === trimmedPart)
@@ -143,10 +143,10 @@ export function valuesOfTerm(term: Term, { values }: Dictionary): readonly (stri
 
 function codesOfParts(dictionary: Dictionary, condition: Condition): Chosen {
   const isChosen = partTest(condition)
-  const chosen = new Uint8Array(dictionary.values.length + 1)
+  const flags = new Uint8Array(dictionary.values.length + 1)
   for (const [code, part] of valuesOfTerm(condition.field, dictionary).entries())
-    chosen[code] = Number(isChosen(part))
-  return chosen.fill(Number(isChosen(null)), dictionary.values.length)
+    flags[code] = Number(isChosen(part))
+  return flags.fill(Number(isChosen(null)), dictionary.values.length)
 }
 
 function partsOfValues(field: Term, values: readonly string[]): (string | null)[] {
@@ -162,7 +162,7 @@ function partsOfValues(field: Term, values: readonly string[]): (string | null)[
 /** Null is the part of null, and of texts that are no dates. */
 function partTest({ field, operator, values }: Condition): (part: string | null) => boolean {
   const [first = '', last = first] = [values[0], values.at(-1)]
-  const wanted = new Set(values)
+  const wantedValues = new Set(values)
   const compared =
     (isChosen: (order: number) => boolean) =>
     (part: string | null): boolean =>
@@ -171,7 +171,7 @@ function partTest({ field, operator, values }: Condition): (part: string | null)
     case 'isnull':
       return (part) => (part === null) === (first === 'true')
     case 'ne':
-      return (part) => part === null || !wanted.has(part)
+      return (part) => part === null || !wantedValues.has(part)
     case 'gt':
       return compared((order) => order > 0)
     case 'gte':
@@ -184,14 +184,14 @@ function partTest({ field, operator, values }: Condition): (part: string | null)
       return (part) =>
         part !== null && compareValues(field, part, first) >= 0 && compareValues(field, part, last) <= 0
     default:
-      return (part) => part !== null && wanted.has(part)
+      return (part) => part !== null && wantedValues.has(part)
   }
 }
 
 function chosenValues({ values }: Dictionary, isChosen: (value: string) => boolean): Chosen {
-  const chosen = new Uint8Array(values.length + 1)
-  for (const [code, value] of values.entries()) chosen[code] = Number(isChosen(value))
-  return chosen
+  const flags = new Uint8Array(values.length + 1)
+  for (const [code, value] of values.entries()) flags[code] = Number(isChosen(value))
+  return flags
 }
 
 /** Searches without parsing: quotes in texts are escaped, so only whole items match. */
@@ -218,9 +218,9 @@ function isWithin([west = 0, south = 0, east = 0, north = 0]: readonly number[])
 
 export function codesMatching({ folded }: Dictionary, holds: (text: string) => boolean): Chosen {
   if (folded === null) throw new TypeError('the dictionary has no folded texts')
-  const chosen = new Uint8Array(folded.length + 1)
-  for (const [code, text] of folded.entries()) chosen[code] = Number(holds(text))
-  return chosen
+  const isChosen = new Uint8Array(folded.length + 1)
+  for (const [code, text] of folded.entries()) isChosen[code] = Number(holds(text))
+  return isChosen
 }
 
 /** Code of the first value not before `value`; with `isAfter`, of the first after it. */

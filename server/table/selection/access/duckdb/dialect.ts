@@ -18,7 +18,7 @@ export function duckDbDialect(
   const columnOf = (term: Term): string => termSql(term, valueSql(baseOf(term).name))
   return {
     column: columnOf,
-    folded: (field) => foldedSql(columnOf(field)),
+    foldedSql: (field) => foldedSql(columnOf(field)),
     value: (field, value) => `${parameters.add(value)}::${typeRow(field.type).stored(field)}`,
     part: (part) => foldedSql(`${parameters.add(part)}::varchar`),
     isNull: (text) => `${text} is null`,
@@ -49,7 +49,7 @@ export function duckDbDialect(
 
 function boxSql(column: string, [west = '', south = '', east = '', north = '']: readonly string[]): string {
   const [latitude, longitude] = [1, 2].map((part) => `split_part(${column}, ',', ${part})::double`)
-  const around = `case when ${west} <= ${east} then ${longitude} between ${west} and ${east}
+  const isWithinSql = `case when ${west} <= ${east} then ${longitude} between ${west} and ${east}
     else ${longitude} >= ${west} or ${longitude} <= ${east} end`
-  return `(${latitude} between ${south} and ${north} and ${around})`
+  return `(${latitude} between ${south} and ${north} and ${isWithinSql})`
 }

@@ -136,7 +136,7 @@ function filterSql(
   const searched = table.fields.filter(({ name }) => table.search.includes(name))
   const termsIn = (dialect: SqlDialect): string[] => [
     ...conditions.map((condition) => conditionSql(condition, dialect)),
-    ...words.map((word) => wordSql(searched.map(dialect.folded), word, dialect)),
+    ...words.map((word) => wordSql(searched.map(dialect.foldedSql), word, dialect)),
   ]
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
   const testedFields = [
