@@ -67,7 +67,7 @@ export function parseNumbers(text: Uint8Array): Uint32Array {
   return numbers
 }
 
-/** Returns the numbers of a vector, with a bit mask of those that are not null. */
+/** Returns the numbers of a vector, with a bit mask of the values that are not null. */
 export function itemsOf(vector: DuckDBVector | null): Items {
   if (vector === null) return { values: new Uint8Array(), validBits: null, nullCount: 0 }
   const items: unknown = Reflect.get(vector, 'items')

@@ -54,8 +54,7 @@ const unreadShareMax = 0.1
 const lastLinesMax = 10
 
 /**
- * Reads a sample in one way, and counts its rows, without lines that are no rows, such as blank ones and texts
- * set off at the end.
+ * Reads a sample in one way, and counts its rows.
  * @param text in UTF-8; a complete file must end with a line feed
  * @returns null if quotes or line ends do not fit, or there is nothing to read
  */

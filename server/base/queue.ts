@@ -246,7 +246,6 @@ export class MemoryGate {
 
   /**
    * Does work once its memory is reserved.
-   * @param client whose requests share its turns
    * @param demand bytes of the answer
    * @param signal removes the request from the queue
    * @throws QueueFull after the timeout; the reason of the signal if it is aborted

@@ -215,7 +215,7 @@ function periodCondition(field: Field, operator: Operator, text: string): Condit
   const { first, last } = period
   if (operator === 'gte' || operator === 'lt') return { field, operator, values: [first] }
   if (operator === 'gt' || operator === 'lte') return { field, operator, values: [last] }
-  // A time within a day lies between two dates, and equals none.
+  // A time within a day is between two dates, and equals none.
   if (first > last)
     return new Invalid(`The parameter "${name}" must be a date without a time of day: the field has dates.`)
   if (first === last) return { field, operator, values: [first] }

@@ -151,7 +151,7 @@ export function parsePeriod(field: Field, text: string): Period | null {
   if (unit === 'day') {
     if (offset !== undefined) return null
     if (clock === dayStart) return days
-    // A time within a day lies before the next day, and after this one.
+    // A time within a day is before the next day, and after this one.
     const next = dayAfter(days.first)
     return next === null ? null : { first: next, last: days.last }
   }

@@ -38,7 +38,7 @@ export function parseWords(table: Table, text: string): string[] | Invalid {
 
 /**
  * Words and phrases of a search. Double quotes enclose a phrase; blanks, commas, semicolons, slashes, bars,
- * dashes and underscores separate words. Punctuation around a word is ignored. A `*` at the end stays, unless
+ * dashes and underscores separate words. A `*` at the end stays, unless
  * there is another at the start.
  */
 export function searchTerms(text: string): string[] {
