@@ -60,7 +60,7 @@ export function workbookOf(source: WorkbookRows, rowCount: number): Workbook {
   const words = wordsOf[language]
   const { workbook: labels } = words
   const dataset = catalog.datasets.get(snapshot.table.dataset)
-  // Changes are rows of a table that the catalog does not have.
+  // A table of changes exists only in its snapshot, not in the catalog.
   const table = dataset?.tables.get(snapshot.table.name) ?? snapshot.table
   if (dataset === undefined) throw new Error('the dataset is not in the catalog')
   const columns = withUniqueHeadings(source.columns.map((column) => titledColumn(column, table, words)))

@@ -38,7 +38,7 @@ async function* rowsSheet(
   { columns, rows }: Workbook,
 ): AsyncGenerator<Uint8Array> {
   const headings = columns.map(({ heading }) => textCell(heading, cellStyles.heading))
-  // The line of headings stays in place.
+  // The line of headings stays visible during scrolling.
   const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>'
   yield Buffer.from(
     `${declaration}<worksheet ${mainNamespace}><sheetViews><sheetView tabSelected="1" workbookViewId="0">${pane}</sheetView></sheetViews>${colsPart(columns.map(({ width }) => width))}<sheetData><row>${headings.join('')}</row>`,

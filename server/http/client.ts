@@ -32,7 +32,7 @@ export function clientOf(
   let isReported = trustProxy !== 0
   const findCached = lastResultCache()
   const find = (req: IncomingMessage): string => {
-    // A closed connection has no address, although its type says so.
+    // A closed connection has no address, although the type promises one.
     const address = withoutPort(proxyAddress(req, isTrusted))
     // Unusual notations of IPv4, such as 1 or 0x7f.1, are invalid.
     const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)

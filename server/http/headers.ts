@@ -67,7 +67,7 @@ export function helmetHeaders(): Headers {
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     // `commonHeaders` sets this header, and only if PUBLIC_URL is https.
     strictTransportSecurity: false,
-    // Only outdated browsers read these; `frame-ancestors` of the policy replaces the first.
+    // Only outdated browsers read these headers; the directive `frame-ancestors` replaces X-Frame-Options.
     xFrameOptions: false,
     xDownloadOptions: false,
     xXssProtection: false,

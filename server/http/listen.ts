@@ -54,7 +54,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     {
       maxHeaderSize: headersBytesMax,
       headersTimeout: headersTimeoutMs,
-      // Requests have no bodies to wait for.
+      // Small bodies need no more time than headers.
       requestTimeout: headersTimeoutMs,
       connectionsCheckingInterval: checkEveryMs,
       // Node would answer a missing Host with a bare 400; requests.ts answers with a problem document.
@@ -66,7 +66,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.keepAliveTimeout = keepAliveTimeoutMs
   server.timeout = Math.max(silenceLeastMs, 2 * longestAnswerMs)
   server.on('connection', (socket: Socket) => connections.opened(socket))
-  // Other values of `Expect` than 100-continue are ignored.
+  // The server ignores values of `Expect` other than 100-continue.
   server.on('checkExpectation', answer)
   // After a parser error, the body never arrives: a request that waits for it is refused.
   const refuseWithoutBody = async (error: ParserError, socket: Duplex): Promise<void> => {
@@ -74,7 +74,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     if (connections.isAwaitingBody(socket)) answerUnreadable(error, socket, log)
   }
   server.on('clientError', (error: ParserError, socket) => {
-    // Invalid bytes after running requests close the connection only when these requests are answered.
+    // While earlier requests run, invalid bytes close the connection only after the responses.
     if (connections.isAnswering(socket)) {
       connections.endAfterAnswers(socket)
       void refuseWithoutBody(error, socket)

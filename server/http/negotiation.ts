@@ -66,7 +66,7 @@ function acceptedTypes({ accept = '' }: IncomingHttpHeaders): string[] {
         .map((type) => type.toLowerCase())
 }
 
-// Clients send `application/json; charset=utf-8`, and those of Brasil.IO `; indent=4`.
+// Clients send parameters such as `charset=utf-8`, and clients of Brasil.IO `indent=4`.
 function withoutParameters(accept: string): string {
   return accept.replaceAll(/;(?!\s*q\s*=)[^;,]*/gi, '')
 }
@@ -79,7 +79,7 @@ export interface ContentCoding {
 
 export const identity: ContentCoding = { name: 'identity', compress: null }
 
-// Shrinks pages to a ninth; higher levels cost several times as much for a tenth more.
+// Level 4 shrinks pages to a ninth; higher levels take several times longer to save another tenth.
 const brotliOptions = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } }
 const gzipOptions = { level: 4 }
 

@@ -50,7 +50,7 @@ export class OpenConnections {
   /** Answers after the earlier responses on the connection; never answers if the connection closes first. */
   inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
     const state = this.#states.get(connection)
-    // After a request without a response, Node sends no later response of the connection.
+    // Once a request gets no response, Node sends no later responses on its connection.
     if (state === undefined || this.#endingConnections.has(connection)) return
     state.latest = response.req
     const begin = (): void => {

@@ -238,8 +238,8 @@ export async function sendStream(
   const hasTrailers = /\btrailers\b/i.test(String(res.req.headers['te']))
   if (hasTrailers && Object.keys(trailers).length > 0)
     res.setHeader('Trailer', Object.keys(trailers).join(', '))
-  // A client that knows the length may send its next request on the last bytes, so the last chunk waits until
-  // the source has closed its files.
+  // After the last chunk, a client that knows the length may send its next request, so the source must close
+  // its files first.
   const hasContentLength = res.hasHeader('Content-Length')
   let heldChunk: Uint8Array | null = null
   for await (const chunk of chunks) {
@@ -265,7 +265,7 @@ async function waitForDrain(
     release = sendBudget.hold(res, res.writableLength + readAheadBytes)
   }, patienceMs)
   await new Promise<void>((resolve) => {
-    // A response that has ended calls back at once.
+    // `onResponseEnd` calls back at once if the response has ended.
     const drained = (): void => resolve()
     res.once('drain', drained)
     const off = onResponseEnd(res, drained)

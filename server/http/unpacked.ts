@@ -55,7 +55,7 @@ async function transmit(
   const slice = sections === null || range === null ? null : sliceOf(sections, range)
   const release = await packed.keepOpen?.()
   const source = createReadStream(path.join(packed.folder, packed.file), slice?.packed ?? {})
-  // Sections end without a last block, which only the end of the file has.
+  // Sections have no final deflate block; only the end of the file has one.
   const unpack =
     slice === null ? zlib.createGunzip() : zlib.createInflateRaw({ finishFlush: zlib.constants.Z_SYNC_FLUSH })
   const cut = new Cutter(slice?.skip ?? 0, range === null ? null : range.end - range.start + 1)
@@ -124,7 +124,7 @@ class Cutter extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    // Sections without their end inflate without an error.
+    // A truncated section inflates without an error.
     done(this.#isExact && this.#remaining > 0 ? new Error('the file has fewer bytes than it should') : null)
   }
 }

@@ -194,8 +194,8 @@ function middlewareOf(
     store: storeOf(counts),
     keyGenerator: client,
     requestPropertyName: policy.name,
-    // `Account` writes the headers, with the budget; the library would hash the address for each policy, a
-    // twentieth of the time of a cached page.
+    // `Account` writes the headers of all quotas. The library would hash the address for each policy, which
+    // takes a twentieth of a cached page's time.
     standardHeaders: false,
     legacyHeaders: false,
     // The library's checks expect proxies to be configured in Express; this server handles them itself.

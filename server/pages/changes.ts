@@ -277,13 +277,13 @@ function rowsPart(
     [...pairedRows].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),
   )
   const names = [...new Set([...(changes.key ?? []), ...inFields, ...first, ...differing])]
-  // Fields of the catalog, not of the file, since these have titles in the language of the page.
+  // The catalog's fields, unlike those in the file, have titles in the language of the page.
   const columns = names
     .slice(0, columnsMax)
     .flatMap((name) => table.fields.find((field) => field.name === name) ?? [])
   const kindOf = (row: Row): keyof typeof words.changeKinds =>
     valueIn(row, kindColumn) as keyof typeof words.changeKinds
-  // Without a key, the fields of the order say best which row it is.
+  // Without a key, the fields of the order identify a row best.
   const keyNames = new Set(changes.key ?? table.order.map(({ field }) => field))
   const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
     const pairedRow = pairedRows.get(row)

@@ -55,7 +55,7 @@ function typeText({ words }: PageContext, field: Field): string {
 function fieldLine(context: PageContext, field: Field, statistics: Profile | undefined): Html {
   const { words } = context
   const { count } = writtenIn(words)
-  // The first and last of texts say little.
+  // The minimum and maximum of texts say little.
   const bounds =
     isNumber(field) || isTime(field) ? [statistics?.min, statistics?.max].flatMap((text) => text ?? []) : []
   const facts =

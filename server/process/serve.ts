@@ -27,8 +27,8 @@ export async function serve(settings: ProcessSettings): Promise<void> {
   // While other workers serve, a new worker accepts no request before it can answer.
   const isRelieving = worker?.isReplacement === true
   let listening = null as Listening | null
-  // Loading these modules takes most of the start-up time, and is synchronous, so signals need the handlers
-  // below.
+  // Importing the service is synchronous and takes most of the start-up time; the signal handlers below are
+  // set first.
   const listenThenOpenService = async () => {
     if (!isRelieving) listening = await listenNow()
     const { openService } = await import('./service.ts')

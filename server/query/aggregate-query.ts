@@ -180,7 +180,7 @@ function parseGroupCondition(
     )
   }
   const { column } = measure
-  // As in conditions on rows.
+  // As in row queries, `None` means null.
   if (written === null && text === 'None') return { field: column, operator: 'isnull', values: ['true'] }
   return parseValues(column, operator, text)
 }

@@ -292,7 +292,7 @@ export function parameterFor(
     ]
   // The bounds of a period, such as a year, are written as the period.
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
-  // `<field>__eq` serves fields called like a parameter, and the text `None`: `<field>=None` means null.
+  // Fields named like a parameter and the text `None` need `<field>__eq`: `<field>=None` means null.
   const isFieldAlone = operator === 'eq' && !isReserved(field.name) && value !== 'None'
   const name = isFieldAlone ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.

@@ -91,7 +91,7 @@ const rows = {
   week: {
     type: 'string',
     expects: 'a week of ISO 8601 such as 2020-W21',
-    // Every year has 52 weeks; some have one more.
+    // Only some years have week 53, so the schema omits it.
     schema: pattern(`^${years}-W(0[1-9]|[1-4][0-9]|5[0-2])$`),
     partOf: weekOf,
     sql: (day) => `lpad(isoyear(${day})::varchar, 4, '0') || '-W' || lpad(week(${day})::varchar, 2, '0')`,

@@ -116,7 +116,7 @@ export function rowsMeasure(table: Table): Measure {
 /** Explains why a name is no measure: it is unknown, a field alone, or a function that its field lacks. */
 export function noMeasure(table: Table, name: string): Invalid {
   const shortName = shorten(name)
-  // Not `rows` if a field has this name.
+  // The name `rows` may belong to a field.
   const countName = rowsName(table)
   const isField = table.fields.some((item) => item.name === name)
   const [fieldName, hasFunction] = splitName(name)

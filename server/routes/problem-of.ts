@@ -24,7 +24,7 @@ export function problemOf(error: unknown, downloadUrl: string | null = null): un
 
 function problemMatching(error: unknown, downloadUrl: string | null): Problem | null {
   if (error instanceof InvalidQuery) return unacceptableParameters(error.errors)
-  // The text of Brasil.IO, which clients compare.
+  // Clients of Brasil.IO compare this text.
   if (error instanceof InvalidPage) return new Problem('invalid-page', 'Invalid page.')
   if (error instanceof MalformedQuery) return new Problem('malformed-address', malformedAddress)
   if (error instanceof QueryTooLong) return new Problem('address-too-long', error.message)

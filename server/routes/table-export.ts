@@ -260,7 +260,7 @@ async function sendDownload(
   res.setHeader('Acervo-Count', manifest.rows)
   const columnsUrl = documentAddresses(publicUrl).ofTable(table, csvw.file)
   res.setHeader('Link', `<${columnsUrl}>; rel="describedby"; type="${csvw.contentType}"`)
-  // Null for a file of several members, as earlier versions wrote it.
+  // Null for a gzip file with several members, which earlier versions wrote.
   const sections = report?.download_sections ?? null
   const acceptsGzip = acceptedEncodings(req.headers['accept-encoding']).some(({ name }) => name === 'gzip')
   account.countsAs = 'files'

@@ -69,7 +69,7 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
             if (state === null && snapshots.isKept(table, id)) throw unavailableNow(table)
             if (state === null) break
             states.push(state)
-            // Nothing is known of the row before.
+            // The row's earlier history is unknown.
             if (state.rows === null) break
           }
           const [row = null] = await readRows(current)

@@ -94,7 +94,7 @@ function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Tab
   const filters = [kindColumn, ...table.filters.filter(isThere), ...(key === null ? [] : [changedColumn])]
   return {
     ...table,
-    // No table of the catalog has capital letters in its name.
+    // Snapshot ids have capital letters, which no table name of the catalog has.
     name: `${table.name}-changes-since-${since}`,
     fields: allFields,
     filters,

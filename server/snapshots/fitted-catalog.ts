@@ -96,7 +96,7 @@ function onlyFields(table: Table, names: readonly string[]): Table {
   const areThere = (keys: readonly OrderKey[]): boolean => keys.every(({ field }) => isThere(field))
   const ofThese = <T>(values: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
     new Map([...values].filter(([name]) => isThere(name)))
-  // Parts of dates and measures begin with the name of their field.
+  // Date parts and measures have names that begin with their field's name.
   const isOfThese = (term: string): boolean =>
     names.some((name) => term === name || term.startsWith(`${name}__`)) || term === 'rows'
   const { chart, time } = table

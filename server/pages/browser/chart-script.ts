@@ -29,7 +29,7 @@ export function chartScript(): void {
     })
   }
 
-  // For pointer, finger and focus; arrow keys move along a line.
+  // Pointer, finger and focus show values; arrow keys move along a line.
   const showValues = (chart: SVGSVGElement): void => {
     const tip = document.createElement('output')
     tip.className = 'tip'
@@ -48,7 +48,7 @@ export function chartScript(): void {
       const chartBox = (tip.parentElement ?? chart).getBoundingClientRect()
       const box = part.getBoundingClientRect()
       const { offsetWidth: width, offsetHeight: height } = tip
-      // The tip is beside a point of a line, to keep the point visible; above other parts.
+      // To keep a line's points visible, the tip stands beside them; it stands above other parts.
       const isOfLine = part.classList.contains('reach')
       const isLeft = box.left - chartBox.left < chartBox.width / 2
       const beside = isLeft ? box.right + 12 : box.left - width - 12
@@ -60,7 +60,7 @@ export function chartScript(): void {
       document.elementFromPoint(clientX, clientY)?.closest('[data-values]')
     for (const type of ['pointerdown', 'pointermove'] as const)
       chart.addEventListener(type, (event) => show(partAt(event)))
-    // A lifted finger also leaves, but its tip should stay.
+    // Lifting a finger also fires `pointerleave`, but the tip should stay.
     chart.addEventListener('pointerleave', ({ pointerType }) => {
       if (pointerType === 'mouse') show(null)
     })

@@ -71,7 +71,7 @@ export function sqlConsole(): void {
     return {
       execute,
       csv: async (sql) => {
-        // The file of a failed query stays open and empty, so each query has a new one.
+        // A failed query leaves its file open and empty, so each query has a new file.
         resultCount += 1
         const file = `result-${resultCount}.csv`
         await execute(`COPY (FROM (${sql}\n)) TO '${file}' (FORMAT csv, HEADER, FORCE_QUOTE *, NULLSTR '')`)
@@ -150,7 +150,7 @@ export function sqlConsole(): void {
       try {
         csv = await opened.csv(sql)
       } catch (error) {
-        // Without COPY: to get the statement's own error, or to execute one that is no query.
+        // Runs the statement without COPY, to get its own error, or because it is no query.
         await opened.execute(sql)
         if (/^\s*(select|from|with|values|describe|show|summarize|pivot|unpivot|table)\b/i.test(sql))
           throw error
@@ -171,7 +171,7 @@ export function sqlConsole(): void {
     if (place.getBoundingClientRect().top > window.innerHeight * 0.7) status.scrollIntoView()
   }
 
-  // After the #, an address is not sent to the service.
+  // Browsers never send the part after the # to the service.
   const takeAddress = (): void => {
     text.value = new URLSearchParams(location.hash.slice(1)).get('sql') ?? text.value
   }

@@ -66,7 +66,7 @@ export function enhance(): void {
     }
   }
 
-  // Rows in another order stay at the same columns.
+  // After sorting, the rows keep their horizontal scroll position.
   const keepColumns = (link: HTMLAnchorElement): void => {
     link.addEventListener('click', () => {
       const left = link.closest('.grid')?.scrollLeft ?? 0
@@ -138,7 +138,7 @@ export function enhance(): void {
     else section?.addEventListener('toggle', count, { once: true })
   }
 
-  // Once as many values are chosen as a filter may have, no other can be.
+  // Once a filter has its maximum of values, people can choose no others.
   const limitChoices = (form: HTMLFormElement): void => {
     const boxes = [...form.querySelectorAll<HTMLInputElement>('[type=checkbox]')]
     const limit = (): void => {
@@ -149,7 +149,7 @@ export function enhance(): void {
     limit()
   }
 
-  // A suggested value filters by equality, other texts by containing.
+  // A suggested value filters by equality, any other text by `contains`.
   const suggestValues = (input: HTMLInputElement): void => {
     const containsName = input.name
     const field = containsName.slice(0, -'__contains'.length)

@@ -157,7 +157,7 @@ function chooserPart(context: PageContext, view: ChartView, dimensions: readonly
   const { table, aggregation, snapshot } = view
   const [first, second] = aggregation.terms
   const [measure] = aggregation.measures
-  // Parts of further dates would only lengthen the list.
+  // Only the first dimension offers parts, to keep the list short.
   const terms = dimensions.flatMap(({ field }, index): Term[] => {
     const parts = index === 0 ? partsOf(table, field) : []
     const offeredParts = field.type === 'datetime' ? parts : parts.filter((part) => part !== 'day')
@@ -172,7 +172,7 @@ function chooserPart(context: PageContext, view: ChartView, dimensions: readonly
     ...table.measures.map((name) => `${name}__sum`),
     ...amounts.flatMap(({ name }) => [`${name}__avg`, `${name}__median`, `${name}__max`]),
   ].flatMap((name) => measureOf(table, name) ?? [])
-  // Over time, each state has a small chart.
+  // Charts over time may show one small chart per state.
   const isOverTime = first !== undefined && isTime(baseOf(first))
   const splits = terms.filter((term) => (isOverTime && term.kind === 'uf') || isSplit(term, snapshot.report))
   return html`<form

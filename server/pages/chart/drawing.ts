@@ -161,7 +161,7 @@ export function drawingOf(
         ? ''
         : valueText(words, second, [...values][0] ?? null),
   )
-  // Only a page has the table below.
+  // Only a page shows the table below its chart.
   const othersText = linkTo === null ? words.othersNotDrawn : words.othersBelow
   const fewer = omitted > 0 ? othersText(count(omitted)) : ''
   if (isOverTime) {
@@ -194,7 +194,8 @@ export function drawingOf(
     const note = noteOf(groups.filter((group) => !inMap.includes(group)))
     return { ...nothing, shape: 'tiles', groups: groupsOf(inMap), note }
   }
-  // Numbers, such as years, are sorted by value, and others by the size of their bar, unless a query orders them.
+  // Unless the query orders the groups, numbers such as years are sorted by value, and other groups by bar
+  // size.
   const isSorted = aggregation.ordering.length > 0 || isNumber(first)
   const sizeOf = ({ values }: (typeof groups)[number]): number =>
     values.reduce((sum, value) => sum + (value?.value ?? 0), 0)

@@ -42,8 +42,8 @@ async function drawSpark(
   table: Table,
   snapshot: Snapshot,
 ): Promise<Html | null> {
-  // Small charts are one client for DuckDB's queue. Several pages may wait for one, so a client that leaves
-  // does not stop it.
+  // All small charts are one client in DuckDB's queue. Several pages may wait for a chart, so its work
+  // continues when a client leaves.
   const { signal } = new AbortController()
   const requester = { client: 'small charts', pageBytesMax, signal: () => signal, pay: async () => {} }
   const query = chartQuery({ dataset, table, snapshot, query: parseChart(table, '') })

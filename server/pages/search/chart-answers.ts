@@ -102,7 +102,7 @@ function measuresOf({ chart, measures, fields }: Table): NamedMeasure[] {
   return [...(names.size === 0 ? [rows] : names)].map((measure) => ({
     measure,
     field: fields.find(({ name }) => measure.startsWith(`${name}__`)) ?? null,
-    // Other groups may need another filter than that of the chart.
+    // The chart's filter may not suit groups other than its own.
     groups: measure === rows || sums.includes(measure) ? null : (chart?.group ?? null),
   }))
 }

@@ -70,7 +70,7 @@ async function findResults(
     hasFullMatch || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
   const { chartValues, tables, bestValues } = rank(context.catalog, matches, [...values, ...parts], search)
   const wordsInTexts = new Map(matches.map((match) => [keyOf(match), match.words]))
-  // A town's name may be that of towns in several states: one result for each.
+  // Towns in several states may share a name: each town gets one result.
   const placedValues: PlacedValue[] = []
   for (const match of bestValues) placedValues.push(...(await valuesByState(service, match, requester)))
   const charts = await findCharts(service, tables, chartValues, search, wordsInTexts, requester)
@@ -123,7 +123,7 @@ function rank(
   const rankOf = (key: CatalogKey): number => rankByKey.get(keyOf(key)) ?? tables.length
   return {
     chartValues: countingValues.map(({ match }) => match).filter(({ isPart }) => !isPart),
-    // Other tables, with half of the words of the best or fewer, are about something else.
+    // Tables that match at most half as many words as the best are about something else.
     tables: tables.filter((match) => 2 * match.words.size > wordsMax).slice(0, tablesMax),
     bestValues: countingValues
       .filter((item) => byTable.get(keyOf(item))?.words.size === wordsMax)

@@ -75,7 +75,7 @@ function histogramPart(
   if (histogram === undefined || histogram.length < 2) return null
   const bars = merged(histogram)
   const highest = Math.max(...bars.map(({ rows }) => rows), 1)
-  // Ranges end at whole seconds, so with fractions the last link would exclude rows.
+  // Ranges end at whole seconds, so the last link would exclude times with fractions.
   const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
   const canFilter =
     view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded

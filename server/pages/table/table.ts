@@ -42,7 +42,7 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
   const { dataset, table, query, range, snapshot } = view
   const { count } = writtenIn(words)
   const title = titleOf(table)
-  // A feed of the shown rows: their order and columns change no answer.
+  // The address of the feed has only the parameters that select rows.
   const feedParameters = withParameters(view, {
     ordering: null,
     fields: null,

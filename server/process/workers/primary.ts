@@ -168,8 +168,8 @@ class Keeper {
         return
       }
       this.#keep(fresh, { isServing: true })
-      // A worker that died meanwhile is already replaced: end the new one. Does not wait for downloads of the
-      // old one.
+      // An old worker that died meanwhile is already replaced: end the fresh one. Does not wait for the old
+      // worker's downloads.
       void this.#end([old.isDead() ? fresh : old], drainMs)
     }
     this.#log.info('all workers replaced')
@@ -178,7 +178,7 @@ class Keeper {
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#reception.close()
-    // Stop without waiting for replacements, to end workers that are being started too.
+    // Does not wait for replacements, since workers that are still starting must end too.
     await this.#end(
       Object.values(cluster.workers ?? {}).flatMap((worker) => worker ?? []),
       stopWithinMs,
@@ -194,7 +194,7 @@ class Keeper {
       workers.map(async (worker) => {
         if (worker.isDead()) return
         const exit = exitOf(worker)
-        // A worker that does not serve yet has nothing to finish, and may not receive messages.
+        // A worker that does not serve yet has nothing to finish, and might not receive messages.
         if (startedWorkers.has(worker)) sendMessage(worker, { stopWithinMs: withinMs })
         else worker.process.kill('SIGKILL')
         const timeout = setTimeout(withinMs + tardinessMs, 'late', { ref: false })

@@ -99,7 +99,7 @@ export function tableFeed(service: DocumentService): Resource {
       )
       const parameters = new Map(question?.parameters)
       const key = ['feed', tableId(table), language, JSON.stringify([...parameters])]
-      // Other clients may wait for the same entries, so one that leaves must not stop them.
+      // Other clients may wait for the same entries, so a client that leaves stops nothing.
       const lastingRequester = requesterOf(request, () => new AbortController().signal, service.pageBytesMax)
       const entryIds = question && (await entriesOf(service, dataset, table, question, lastingRequester))
       return documentResponse(

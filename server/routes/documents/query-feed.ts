@@ -55,7 +55,7 @@ export async function entriesOf(
   const byQuery = idsByManifest.get(manifest) ?? new Map<string, Promise<readonly SnapshotId[]>>()
   idsByManifest.set(manifest, byQuery)
   const key = JSON.stringify([...question.parameters])
-  // Another client's failure, such as a used-up quota, is not this client's.
+  // Another client's failure, such as a used-up quota, must not fail this client.
   const cachedIds = await byQuery.get(key)?.catch(() => undefined)
   if (cachedIds !== undefined) return cachedIds
   const ids = answerChanges(service, dataset, table, question, requester).then((changes) =>
@@ -92,14 +92,14 @@ export async function answerChanges(
     )
     if (digest === null) {
       if (snapshots.isKept(table, manifest.snapshot)) throw unavailableNow(table)
-      // It has expired since, and so have all before it.
+      // This snapshot has expired since, and so have all earlier ones.
       break
     }
     answers.push({ manifest, report, digest })
   }
   return answers.flatMap(({ manifest, report, digest }, index): Change[] => {
     const before = answers[index + 1]
-    // Nobody knows what the oldest answer changed, unless it is that of the first snapshot.
+    // Without a predecessor, the oldest answer shows no change, unless its snapshot is the first.
     if (before === undefined ? manifest.previous !== null : before.digest.hash === digest.hash) return []
     const isGrouped = 'terms' in question
     const answer = {

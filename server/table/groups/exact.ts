@@ -52,7 +52,7 @@ function nearestDouble(units: bigint, exponent: number, divisor: bigint): number
   const mantissa = quotient >> BigInt(droppedBits)
   const isUp = droppedPart > half || (droppedPart === half && droppedBits > 0 && (mantissa & 1n) === 1n)
   const rounded = Number(mantissa + BigInt(isUp))
-  // One power of two may be too small or too great for a double.
+  // A single power of two may overflow or underflow a double.
   const scaledPower = power + droppedBits
   const firstPower = Math.max(-1000, Math.min(900, scaledPower))
   const result = rounded * 2 ** firstPower * 2 ** (scaledPower - firstPower)

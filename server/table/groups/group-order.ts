@@ -34,7 +34,7 @@ export function selectGroups(
       const order = compare(a, b)
       if (order !== 0) return order
     }
-    // Groups are sorted by their terms.
+    // Group numbers follow the order of terms.
     return a - b
   })
 }
@@ -76,7 +76,7 @@ function comparison(
   isDescending: boolean,
 ): (a: number, b: number) => number {
   const { compare, wire } = typeRow(type)
-  // Doubles decide most comparisons of numbers; digits decide those of equal ones.
+  // Doubles decide most comparisons of numbers; digits decide between equal doubles.
   const numbers = wire.kind === 'number' ? Float64Array.from(values, Number) : null
   return (left, right) => {
     const [a = null, b = null] = [values[left], values[right]]

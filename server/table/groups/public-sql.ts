@@ -61,11 +61,11 @@ function publicSql({ aggregate, field, column: { type, scale } }: Measure): stri
       return `count(distinct ${name})`
     case 'sum':
     case 'avg':
-      // Other sums of floats depend on the order of the rows.
+      // Unlike `fsum` and `favg`, `sum` and `avg` depend on row order.
       if (field.type === 'float') return `f${aggregate}(${name})`
       return aggregate === 'sum' ? `sum(${name})` : `round(avg(${name}), ${scale})`
     case 'median':
-      // The median of decimals has their scale, so it cannot be a mean of two.
+      // DuckDB's median of decimals keeps their scale, so it cannot be an exact mean.
       return type === 'decimal' ? `round(median(${name}::double), ${scale})` : `median(${name})`
     default:
       return `${aggregate}(${name})`

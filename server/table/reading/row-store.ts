@@ -138,7 +138,8 @@ async function gzipOf(
   const file = new GzipBuilder()
   file.addText(Buffer.from(head))
   for (const slice of slices) {
-    // Every row but the last ends with a comma; that of a stored chunk is a block outside the CRC-32 of the chunk.
+    // Every row but the last ends with a comma. After a stored chunk, the comma is a block outside the
+    // chunk's CRC-32.
     const isLast = slice === slices.at(-1)
     if (mustCompress(slice)) {
       const { bytes, start, end } = rows.text(slice)
@@ -250,7 +251,7 @@ async function writtenValues(
       requireSize(lines.length, requester)
       values.find(bytes, row, fieldsToFind)
       lines.add(count === 0 ? firstRowStart : betweenRows)
-      // Indexes, since iterators would take a third of the time.
+      // Uses indexes, since iterators would account for a third of the time.
       for (let place = 0; place < columns.length; place += 1) {
         if (place > 0) lines.add(betweenValues)
         const column = columns[place]

@@ -98,7 +98,7 @@ export async function aggregateBody(
 ): Promise<AggregateBody> {
   const { groups, selected, queryMs, orderMs } = await aggregate(snapshot, query, engine, requester)
   const search = { snapshot, filter: query.filter, requester }
-  // Only a selection of no rows has hints, and finding none costs little.
+  // Only a selection without rows gets hints here, and finding it costs little.
   const { hints = [] } = groups.rows === 0 ? await engine.selections.find(search) : {}
   const began = performance.now()
   const range = pageRange(selected.length, query)

@@ -143,7 +143,7 @@ export async function pageBody(
       ? await readStored(snapshot, form, positions, mayBeGzip ? envelope : null, requester)
       : null
     if (stored !== null) return { ...stored, timings: [stored.timing] }
-    // Chunks are too large: reading with DuckDB is charged, as the caller charged it for a known range.
+    // Chunks are too large: charge for reading with DuckDB, unless the caller already charged a known range.
     if (isStored && selection !== null) await requester.pay({ values: valuesToDecode() })
     return gather(snapshot, form, positions, engine.pool, requester)
   }

@@ -54,7 +54,7 @@ export class ListedOperands {
     const hints: Hint[] = []
     for (const condition of filter.conditions) {
       const { field, operator, values } = condition
-      // A row of the result has the value of each `=`. A month stands for days that need not all exist.
+      // If the result has rows, each value of `=` exists. A month stands for days, which need not all exist.
       const canMiss = operator === 'in' || operator === 'ne' ? periodUnit(field) === null || isEmpty : isEmpty
       if (!canMiss || !hintedOperators.has(operator)) continue
       const listed = await this.#listed({ snapshot, field, requester })

@@ -109,7 +109,7 @@ export class PlannedSelections implements Selections {
     for (const term of terms) groupsMax *= await this.#valuesMax(snapshot, term, requester)
     groupsMax = Math.min(groupsMax, snapshot.manifest.rows)
     if (groupsMax <= enough || isUnfiltered(filter)) return groupsMax
-    // Each group has a row.
+    // Each group has at least one row.
     const { count } = await this.find({ ...search, filter: { ...filter, ordering: [] } })
     return Math.min(groupsMax, count)
   }

@@ -118,7 +118,7 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
   const [tileWidth, tileHeight] = [width / mapColumns, isNarrow ? 76 : 84]
-  // Some of many periods are drawn: always the last one.
+  // Draws only some of many periods, but always the last.
   const step = Math.ceil(groups.length / statePointsMax)
   const shownGroups = groups.filter((_, index) => (groups.length - 1 - index) % step === 0)
   const [from, to] = [shownGroups[0]?.at ?? 0, shownGroups.at(-1)?.at ?? 0]

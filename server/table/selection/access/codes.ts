@@ -132,7 +132,8 @@ export class CodeScan implements AccessPath<CodesStep> {
     const [only, ...furtherDictionaries] = dictionaries.values()
     if (only !== undefined && furtherDictionaries.length === 0 && clauses.length === 0)
       return codedGrouping.ofDictionary(only)
-    // Codes of more than half of the cache would not stay in it, and inflating them takes longer than DuckDB.
+    // Codes that fill more than half of the cache would not stay in it, and inflating them takes longer than
+    // DuckDB.
     const fields = new Set([...dictionaries.keys(), ...clauses.flat().map(({ field }) => field)])
     const bytes = [...fields].reduce((sum, name) => sum + codeBytes(dictionarySize(snapshot, name)) * rows, 0)
     if (bytes > this.#limits.codesBytesMax / 2) return null

@@ -128,7 +128,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     const conditions = [...remaining.conditions]
     for (const step of orders) {
       const rows = await orderBisection.find(search, step)
-      // Scanning the parts is faster than very many rows of an order.
+      // Scanning the parts is faster than reading very many rows of an order.
       if (rows === null) conditions.push(step.condition)
       else sets.push(rows)
     }
@@ -206,7 +206,7 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     // `rowSet` has only rows with these words, so DuckDB need not test words.
     const remainingFilter = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, remainingFilter, order)
-    // True if the answer has exactly the matching rows.
+    // True if DuckDB's answer has exactly the matching rows.
     const isAlreadyFiltered = rowSet === null || (filter.words.length === 0 && !isFew)
     // When `rowSet` filters the result, all rows that are read must be sorted first.
     const readMax = isAlreadyFiltered || isFew ? count : rowsOf(scan)

@@ -153,8 +153,8 @@ function filterSql(
   }
   if (rows !== null) terms.push(`file_row_number in (${rows.join(', ')})`)
   const [part, second] = parts
-  // Row numbers restart in each part, so they limit a single part only; statistics skip row groups of
-  // several.
+  // Row numbers restart in each part, so they can limit only one part; for several parts, statistics skip row
+  // groups.
   if (part !== undefined && second === undefined) {
     terms.push(`file_row_number between ${span.from - part.firstRow} and ${span.to - part.firstRow - 1}`)
   }
