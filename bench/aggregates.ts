@@ -29,7 +29,7 @@ export async function aggregates(bench: Bench): Promise<Line[]> {
       const ours: number[] = []
       const duckdbMs: number[] = []
       for (let round = 0; round < rounds; round += 1) {
-        // Only usage since the last call counts.
+        // Resets the usage that the next call returns.
         await service.usage()
         await get(service, query(round))
         ours.push((await service.usage()).cpuMs)

@@ -153,7 +153,7 @@ export async function livePages(bench: Bench): Promise<Line[]> {
   const anywhere = { connections: 1, target: () => pageOf('large', 1 + randomInt(bench.pages)) }
   // V8 has compiled the code after this many requests; hardly any page repeats.
   await measure(service, { ...anywhere, requests: requestsOf(bench, 2000) })
-  // Alternating, so that other work of the machine affects both.
+  // The two measurements alternate, so other work of the machine affects both.
   for (let round = 0; round < 2 * bench.rounds + 1; round += 1) {
     statementMs.push(await ownSql(bench, 'large'))
     random.push(await measure(service, { ...anywhere, requests: requestsOf(bench, 400) }))

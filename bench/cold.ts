@@ -55,14 +55,14 @@ async function asks(bench: Bench, service: Server): Promise<Line[]> {
     orderFiltered: () => anywhere('packed', stateCondition(pick(states)), 100, otherOrder),
   } as const
   const cpuTimes = new Map<string, number[]>()
-  // Alternating, so that other work of the machine affects all of them.
+  // The targets alternate, so that other work of the machine affects all of them.
   for (let round = 0; round < 4 * bench.rounds - 1; round += 1) {
     for (const [name, target] of Object.entries(targets)) {
       const { cpuMs } = await measure(service, { connections: 1, requests: requestsOf(bench, 200), target })
       cpuTimes.set(name, [...(cpuTimes.get(name) ?? []), cpuMs])
     }
   }
-  // The first round looks values up, which is done once.
+  // Skips the first round, the only one that looks values up.
   const cpu = (name: keyof typeof targets): number => median((cpuTimes.get(name) ?? []).slice(1))
   const line = (
     title: string,

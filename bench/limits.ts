@@ -13,7 +13,7 @@ const thinkMs = 1100
 
 /** The most expensive requests known; each one differs, so nothing is cached. */
 const worstTargets: readonly ((number: number) => string)[] = [
-  // The whole table through one filter, in another order, with rows from everywhere.
+  // Filters and reorders the whole table, so that a page has rows from everywhere.
   (number) =>
     `${base}/large/data/?order_for_place__gte=${number % 97}&ordering=-city&page_size=10000&page=${1 + (number % 9)}`,
   (number) => `${base}/large/data/?search=${'aeiou'[number % 5]}${number}&page_size=10000`,

@@ -42,7 +42,7 @@ function shrinkDuckdb(): void {
 
 async function runServer(): Promise<void> {
   shrinkDuckdb()
-  // By its address: the folders `ingest` and `server` do not import each other.
+  // Imports the server by URL: the folders `ingest` and `server` do not import each other.
   await import(new URL('../server/process/main.js', import.meta.url).href)
 }
 
@@ -181,7 +181,7 @@ program.addHelpText(
 Exit codes: 0 success, 1 a failure that the output explains, ${wrongUsage} a wrong command line.`,
 )
 
-// A reader such as `head` may close its end early; the work continues.
+// A reader such as `head` may close the pipe early; the work continues.
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error) => {
     if (codeOf(error) !== 'EPIPE') throw error

@@ -145,7 +145,7 @@ function casesOf(states: States): readonly (readonly [title: string, rows: numbe
   const ofState = (number: number): [string, Middle] =>
     middles[number % middles.length] ?? ['', { rows: 0, row: 0 }]
   return [
-    // The golden ratio spreads the pages evenly, and requests none twice.
+    // Steps of the golden ratio spread the pages evenly, and repeat none.
     ['a random page of the whole table', 100, (asks, n) => asks.page(((n + 1) * 0.618_033_988_75) % 1)],
     ['one state, first page', 100, (asks, n) => asks.first(ofState(n)[0])],
     ['one state, a deep page', 100, (asks, n) => asks.deep(...ofState(n))],

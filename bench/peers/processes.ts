@@ -9,7 +9,7 @@ export async function cpuMsOf(root: number): Promise<number> {
     if (!/^\d+$/.test(name)) continue
     const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => null)
     if (text === null) continue
-    // After the name of the program, which may hold anything: state, parent, ...
+    // The program's name may contain any character; after it come state, parent, ...
     const rest = text.slice(text.lastIndexOf(')') + 2).split(' ')
     const ticks = Number(rest[11]) + Number(rest[12])
     processes.set(Number(name), { parent: Number(rest[1]), ms: ticks * tickMs })

@@ -49,7 +49,7 @@ const words = {
   yyyy: { part: 'year', pattern: '[0-9]{4}' },
   yy: { part: 'year', pattern: '[0-9]{2}' },
   mmmm: { part: 'month', pattern: oneOf(longNames) },
-  // With or without the point of an abbreviation.
+  // An abbreviated name may end with a point.
   mmm: { part: 'month', pattern: `${oneOf(shortNames)}\\.?` },
   mm: { part: 'month', pattern: '[0-9]{2}' },
   m: { part: 'month', pattern: '[0-9]{1,2}' },
@@ -73,7 +73,7 @@ const wordPattern = / de | of |yyyy|yy|mmmm|mmm|mm?|dd?|hh?|ss|f|am|z|./gsu
 const partsByType: Readonly<
   Record<MomentType, { requiredParts: readonly Part[]; optionalParts: readonly Part[] }>
 > = {
-  // A month without days means its first day.
+  // A month without a day means its first day.
   date: { requiredParts: ['year', 'month'], optionalParts: ['day'] },
   datetime: {
     requiredParts: ['year', 'month', 'day', 'hour', 'minute'],
@@ -194,7 +194,7 @@ function inZone(local: string, offset: string, timezone: string): string {
   const digits = `replace(${offset}, ':', '')`
   const minutes = `case when lower(${offset}) = 'z' then 0 else
     (${digits}[1] || '1')::integer * (${digits}[2:3]::integer * 60 + coalesce(nullif(${digits}[4:5], ''), '0')::integer) end`
-  // A timestamp has six digits of a fraction, and a cast would round any further ones.
+  // A timestamp holds at most six fractional digits; a cast would round longer fractions.
   const isHeld = `length(split_part(${local}, '.', 2)) <= 6`
   const utc = `try_cast(case when ${isHeld} then ${local} end as timestamp) - to_minutes(${minutes})`
   const localTime = timezone === 'UTC' ? utc : `timezone(${quotedText(timezone)}, timezone('UTC', ${utc}))`

@@ -18,7 +18,7 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
     const knownNames = knownKeys(path)
     return issue.keys.map((name) => {
       const hint = placeHint(name) ?? didYouMean(name, knownNames)
-      // A comma in a text without quotes starts a key without a value.
+      // In YAML's braces, a comma in an unquoted text starts a key without a value.
       const isPartOfText = document.writtenAt([...path, name]) === undefined
       const quotes = isPartOfText ? '; put a text that contains a comma in quotes' : ''
       const unknown = `unknown key "${name}"${hint}${quotes}; known here: ${knownNames.join(', ')}`

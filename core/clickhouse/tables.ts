@@ -52,7 +52,7 @@ function formOf(field: Field): Form | null {
         literalOf: (value) => `${value}::utinyint`,
         parameter: (value) => (value === 'true' ? '1' : '0'),
       }
-    // As numbers, since dates of ClickHouse begin in 1900.
+    // Stores dates as numbers, since dates of ClickHouse begin in 1900.
     case 'DATE':
       return {
         type: 'Int32',

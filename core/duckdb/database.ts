@@ -48,7 +48,7 @@ export class Database {
     const folders = options.folders.map((folder) => quotedText(path.resolve(folder))).join(', ')
     // The order matters: later lines forbid what earlier ones do.
     await connection.run(`set TimeZone = 'UTC'`)
-    // The system caches files; a second copy costs 100 MB and gains next to nothing.
+    // The operating system caches files; a second copy costs 100 MB and gains next to nothing.
     await connection.run('set enable_external_file_cache = false')
     if (options.optimizers !== undefined) await keepOptimizers(connection, options.optimizers)
     await connection.run(`set allowed_directories = [${folders}]`)

@@ -73,7 +73,7 @@ async function copy(store: Store, from: string, to: string): Promise<void> {
 }
 
 export async function removeSnapshot(store: Store, table: TableName, id: SnapshotId): Promise<void> {
-  // First, so that an interrupted removal leaves no folder that looks complete.
+  // The manifest goes first, so an interrupted removal leaves no folder that looks complete.
   await store.remove(layout.manifest(table, id))
   await store.remove(layout.snapshot(table, id))
 }

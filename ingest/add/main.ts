@@ -78,7 +78,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       throw new StartError(changesFor(existing, suggestion, misfits, copy?.to ?? null))
     }
     const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)
-    // Signals must not end the program before a stop has undone the following changes.
+    // On a signal, the program undoes the following changes before it ends.
     folder.ignoreSignals()
     process.on('SIGINT', abort).on('SIGTERM', abort)
     if (placing !== null) await place(placing)

@@ -11,7 +11,7 @@ export class TemporaryFolder {
   readonly path: string
 
   private constructor(start: string) {
-    // Before the folder exists, and synchronously, so that no signal leaves it behind.
+    // Listens first and creates the folder synchronously, so that no signal leaves it behind.
     for (const signal of Object.keys(signals)) process.on(signal, this.#end)
     this.path = mkdtempSync(start)
   }

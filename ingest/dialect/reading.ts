@@ -116,7 +116,7 @@ export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]):
     if (values.some(({ isNeeded }) => isNeeded)) requiredQuotes += 1
     for (const quote of quotes) {
       const code = quote.charCodeAt(0)
-      // A value with an odd number of quotes was cut at a delimiter within.
+      // An odd number of quotes shows that a delimiter cut a quoted value.
       const isCut = values.some(
         ({ isEnclosed, bytes }) => !isEnclosed && bytes[0] === code && occurrences(bytes, code) % 2 === 1,
       )

@@ -135,7 +135,7 @@ const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' }
 
 async function tell(body: string, { onPublish, onPublishSecret }: AnnounceOptions): Promise<void> {
   if (!/^https?:\/\//.test(onPublish)) return runCommand(onPublish, body)
-  // Equal for each attempt, so that a receiver can ignore repetitions.
+  // Each attempt has the same id, so that a receiver can ignore repetitions.
   const id = `msg_${createHash('sha256').update(body).digest('hex').slice(0, 32)}`
   const time = String(Math.floor(Date.now() / 1000))
   const secret = Buffer.from(onPublishSecret.replace(/^whsec_/, ''), 'base64')

@@ -79,7 +79,7 @@ export async function writeChanges(
     .slice(0, startsMax - 1)
   const previousFolder = layout.snapshot(table, before.snapshot)
   const inPreviousFolder = (file: string): string => path.join(store.place(previousFolder), file)
-  // Equal parts have equal rows.
+  // Reused parts have unchanged rows.
   const unchanged = new Set([...reused.values()].map(({ key }) => key))
   const addedFiles = parts.filter((file) => !reused.has(file)).map((file) => path.join(folder, file))
   const removedParts = before.parts.filter(({ file }) => !unchanged.has(`${previousFolder}/${file}`))
@@ -110,7 +110,7 @@ export async function writeChanges(
       const sides = { later: stepsSide(bothSteps, 'new'), earlier: stepsSide(bothSteps, 'old') }
       const comparison = { since, file: fileNames.changes(since), fields: common, ...sides }
       const changes = await writeDifference(conversion, folder, comparison)
-      // Reading all rows is cheaper than so many changes.
+      // With more changes than rows, reading all rows is cheaper.
       if (changes.added + changes.removed + changes.changed <= options.rows) writtenChanges.push(changes)
       else await rm(path.join(folder, changes.file))
     }

@@ -29,7 +29,7 @@ export async function inScratch<T>(
     return await work(folder)
   } finally {
     try {
-      // Removed before its lock is released, so that no other job removes it.
+      // Removes the folder before its lock is released, so that no other job does.
       await rm(home, { recursive: true, force: true })
     } finally {
       await release()

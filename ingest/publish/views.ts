@@ -25,7 +25,7 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
         base: store.address,
         scratch,
       })
-      // DuckDB would apply the write-ahead log of a user of the old file to the new one.
+      // If a user of the old file left a write-ahead log, DuckDB would apply it to the new file.
       await store.remove(`${layout.views}.wal`)
       await replaceSummed(store, draft, layout.views)
       // Removes files that former versions of Acervo wrote.

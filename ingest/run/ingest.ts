@@ -137,7 +137,7 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
     const versions = await versionsIn(store, table, manifest)
     await verifyFiles(filesInStore(store, layout.snapshot(table, manifest.snapshot)), manifest)
     await recordVerified(store, table, manifest.snapshot, versions)
-    // The verified manifest is the pointer; its copy beside the parts may be missing or damaged.
+    // The verified manifest comes from `current.json`; its copy beside the parts may be missing or damaged.
     await mendManifest(store, table, manifest.snapshot)
     return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
   } catch (error) {
@@ -146,7 +146,7 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
     const damaged = await damagedIn(store, table)
     let previous: SnapshotId | null = null
     for await (const snapshot of earlierThan(store, table, manifest)) {
-      // If the pointer is unreadable, a new snapshot is compared with the newest remaining one.
+      // If `current.json` is unreadable, a new snapshot is compared with the newest remaining one.
       manifest ??= snapshot
       if (damaged.includes(snapshot.snapshot)) continue
       previous = snapshot.snapshot

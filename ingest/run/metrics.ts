@@ -64,7 +64,7 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
 
 /** Null if the table was never ingested. */
 async function ingestStatusOf(store: Store, table: Table) {
-  // The latest first.
+  // The latest check comes first.
   const checks = await readChecks(store, table)
   const manifest = await publishedOf(store, table).catch(() => null)
   if (checks.length === 0 && manifest === null) return null

@@ -32,7 +32,7 @@ export class LineNotes {
     if (this.#counts.has('misread')) return
     for (const start of misreadStarts) {
       let offset = data.indexOf(start)
-      // `Ã` before a space that does not break is a common end of a word.
+      // `Ã` before a non-breaking space is a common end of a word.
       while (offset !== -1 && data[offset + start.length] === noBreakSpace)
         offset = data.indexOf(start, offset + 1)
       if (offset === -1) continue

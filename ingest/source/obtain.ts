@@ -144,7 +144,7 @@ async function requireSum(
     throw new TableFailure(
       `${checksums} has no SHA-256 or SHA-512 sum of ${name}: add it, or remove source.checksums`,
     )
-  // Checksums are of original files: decompress what a server compressed for transfer.
+  // Checksums refer to original files: decompress a file that a server compressed for transfer.
   const { sha256, sha512 } = await (name === localName ? sumsOf(file.path) : unpackedSums(file.path))
   if (expectedSum !== sha256 && expectedSum !== sha512) {
     throw new TableFailure(`${name} does not match its checksum in ${checksums}: fetch it again`)

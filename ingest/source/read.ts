@@ -94,7 +94,7 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
       const members = await membersOf(source, table.source.member, options.limits)
       const isReadThrough = packingOf(source.name)?.isReadThrough !== false
       const hash = isReadThrough && hashes ? createHash('sha256') : null
-      // Only the members that are read count as work of a zip.
+      // For the progress, the members that are read count as the whole zip.
       const share =
         source.bytes /
         Math.max(

@@ -48,7 +48,7 @@ async function readThrough(
     await Promise.resolve()
     requireBounds(text.length, packedBytes)
     textBytes += text.length
-    // `packed` runs ahead by the buffers, which hold all of a small file.
+    // `packedBytes` is ahead by the buffers, which can hold a small file completely.
     await sink.onText(text, (unpack?.bytesWritten ?? textBytes) / file.bytes)
   }
   let lastDelivery: Promise<void> = Promise.resolve()

@@ -82,7 +82,7 @@ function hoistKeys(fields: readonly FieldKeys[]): { source: Record<string, unkno
       const value: unknown = first[key]
       const heirs = fieldKeys.filter((keys) => !(key in keys) && (type === null || keys.type === type))
       if (heirs.some((keys) => isChangedBy(keys, key, value))) continue
-      // Words for null of one column may be values of another.
+      // One column's words for null may be values of another column.
       if (key === 'nulls' && heirs.length > 0) continue
       source[type ?? key] = value
       fieldKeys = fieldKeys.map((keys) => (holders.includes(keys) ? omitKey(keys, key) : keys))
@@ -131,7 +131,7 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
     skipRepeatedHeaders,
     dropEmptyExtraCells,
   } = dialect
-  // `columnNames` returns `firstLine` itself if it gives the names.
+  // `columnNames` returns `firstLine` itself if that line gives the names.
   const isFirstLineUsed = columnNames(dialect, names) === firstLine
   const hasOpenHeader = isHeaderOpen(dialect)
   const linesToSkip = skipLines + (hasOpenHeader ? headerLines : 0)

@@ -177,7 +177,7 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
   ]
   const fitCount = (format: string): number =>
     readingsByText.filter((textReadings) => textReadings.some((reading) => reading.format === format)).length
-  // Put narrower formats first, for example two digits before one or two.
+  // With equal counts, longer formats come first, since they are narrower: `dd` before `d`.
   const rankedFormats = formats.toSorted((a, b) => fitCount(b) - fitCount(a) || b.length - a.length)
   const commonFormats = rankedFormats.filter((format) => fitCount(format) === readingsByText.length)
   const [first] = commonFormats
@@ -193,7 +193,7 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
       return {
         type: typeOf(first),
         example,
-        // Either day or month may be first: both formats remain, which are equally long.
+        // Either day or month may be first, so both formats of equal length remain.
         formats: sameTypeFormats.filter((form) => form.length === first.length),
         extraFormats: [],
         isForAllTexts: true,
@@ -237,7 +237,7 @@ function chooseFormats(
     const extraFormats = chosenFormats.filter((format) => !formatsOfText.includes(format))
     return { type, example: ambiguousText, formats: formatsOfText, extraFormats, isForAllTexts: false }
   }
-  // If an unused format also fits, but as other dates, a person must choose.
+  // If an unused format also reads these texts, but as other dates, a person must choose.
   for (const format of chosenFormats) {
     const readingsOfFormat = readingsByText.filter((textReadings) => hasFormat(textReadings, format))
     for (const rival of ranked) {

@@ -20,7 +20,7 @@ export function oddityOf(values: readonly string[]): Oddity | null {
       `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
   const [invisibleText, ...furtherValues] = values.filter((text) => /\p{Cf}/u.test(text))
-  // If fewer than half have invisible characters, another question names the values and lines.
+  // If fewer than half the values have invisible characters, another question names them and their lines.
   const areMostInvisible = invisibleText !== undefined && furtherValues.length >= values.length / 2 - 1
   if (areMostInvisible && values.every(isNumeric))
     return statement(

@@ -87,7 +87,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   const { firstLine, hasHeader, headerLines, commentedHeader } = sample.dialect
   const header = commentedHeader ?? (headerLines > 1 ? withoutUnits(firstLine) : firstLine)
   const names = namesFor(header, hasHeader || commentedHeader !== null)
-  // Sums of several files are left to a person.
+  // With several files, a person decides which rows are sums.
   const totals = totalRowsIn(sample.rows ?? []).map((row): TotalRow => {
     return files.length > 1 && row.kind === 'sum' ? { ...row, kind: 'possibleSum' } : row
   })
@@ -432,7 +432,7 @@ function exceptionsText(
 ): string | null {
   const outcome = trial.probes[index]
   if (probe === null || outcome === null || outcome === undefined || outcome.bad === 0) return null
-  // If most do not fit, the few that do say nothing about the type.
+  // If most values do not fit, the few that do say nothing about the type.
   if (outcome.bad > outcome.filled / 2) return null
   const examples = outcome.misfits.slice(0, misfitsShown).map(({ text, rows, records }) => {
     const times = rows === 1 ? '' : ` ${rows.toLocaleString('en')} times`
@@ -453,7 +453,7 @@ const missingPattern = /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
   const totalTexts = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
-  // A total that occurs once, in the last row, is left out with it.
+  // A total that occurs once, in the last row, is left out with that row.
   const exceptions = misfits.filter(({ text, rows }) => rows > 1 || !totalTexts.has(text))
   const isComplete = misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && exceptions.length <= nullsMax
   const othersMeanNull = isComplete && exceptions.every(({ text }) => missingPattern.test(text))

@@ -75,7 +75,7 @@ function probeOf(
 ): SuggestedField['probe'] {
   const isMajority = (sample: readonly string[]): boolean => {
     const count = sample.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0)
-    // One odd value may be a line that is no row.
+    // One odd value may come from a line that is not a row.
     const isAllButOne = count === valueCount - 1 && count > 1
     return (
       sample.length > 0 &&
@@ -99,7 +99,7 @@ function probeOf(
   }
   const moments = valueTexts.filter((text) => !/^\d+$/.test(text) && momentsOf(text).length > 0)
   const form = isMajority(moments) ? momentForm(moments) : null
-  // With an example, day and month are ambiguous.
+  // An example marks a form with ambiguous day and month.
   if (form === null || 'example' in form) return null
   return { keys: momentKeys(form), description: `written ${writtenAs(form)}` }
 }

@@ -78,7 +78,7 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
     if (isSumOf(rowIndex + 1, rows.length)) return [{ line, column, label, kind: 'possibleSum' }]
     return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'notSum' }] : []
   })
-  // If a label also occurs in a row that is no sum, dropping it would lose that row.
+  // If a row that is no sum has the same label, dropping the label would lose that row.
   const unprovenLabels = new Set(
     totalRows.flatMap(({ column, label, kind }) => (kind === 'sum' ? [] : [keyOf(column, label)])),
   )

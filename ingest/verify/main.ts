@@ -55,7 +55,7 @@ export async function runVerify(names: readonly string[]): Promise<number> {
 async function outdatedTables(store: Store, tables: readonly Table[]): Promise<string[]> {
   const outdated: string[] = []
   for (const table of tables) {
-    // A damaged manifest is reported as such.
+    // `verify` has already reported a damaged manifest.
     const current = await publishedOf(store, table).catch(() => null)
     if (current !== null && current.definition !== definitionOf(table, partRowsDefault, converterVersion))
       outdated.push(tableId(table))

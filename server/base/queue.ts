@@ -178,11 +178,11 @@ export class ConcurrencyLimit {
       isHeld = false
     }
     const resume = async (): Promise<void> => {
-      // Admitted once, an operation waits as long as it takes.
+      // An operation that was admitted once waits as long as necessary.
       await this.#begin(client, signal, Infinity)
       isHeld = true
       resumption = null
-      // The operation may have ended while its turn came.
+      // The operation may have ended before its turn came.
       if (signal.aborted) pause()
     }
     return { pause, resume: () => (isHeld ? Promise.resolve() : (resumption ??= resume())) }
@@ -256,7 +256,7 @@ export class MemoryGate {
     signal: () => AbortSignal,
     work: () => Promise<T>,
   ): Promise<T> {
-    // A rounding error of fractions would never be released, and a large answer could never run alone.
+    // Fractions could leave a rounding error reserved forever, and a large answer could then never run alone.
     const bytes = Math.ceil(demand)
     if (this.#queue.size > 0 || !this.#fits(bytes)) {
       const timeoutMs = this.#limits.queueTimeoutMs

@@ -91,7 +91,7 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
   return element(
     'entry',
     [
-      // Each feed has an entry of its own, since the answers differ.
+      // In the feed of a query, an id includes the query, since answers differ.
       element(
         'id',
         answer === undefined

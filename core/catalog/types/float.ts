@@ -36,7 +36,7 @@ export const float: FieldTypeRow = {
   stored: () => 'DOUBLE',
   // The texts `inf` and `nan` equal their rendered values, but are not valid.
   certain: (_text, value) => `isfinite(${value})`,
-  // Texts that differ from the rendered value only in zeros at the end. After a point, these do not change
+  // Accepts texts that differ from the rendered value only in final zeros. Zeros after a point do not change
   // the number.
   equivalenceTests: (text, rendered) => [
     `${rendered} = ${text} || '.0'`,

@@ -36,7 +36,7 @@ export interface IndexedText {
 
 /** Adds a comma after each of at most 25 rows. */
 export function encodeText(text: Uint8Array): Buffer {
-  // A smaller window and less memory take less time; nothing in a short text is further away.
+  // A smaller window and less memory save time; a short text fits into the smaller window.
   const windowBits = text.length > 2 ** 14 ? 15 : 14
   const options = { level, windowBits, memLevel: 7, finishFlush: zlib.constants.Z_FULL_FLUSH }
   return Buffer.concat([zlib.deflateRawSync(text.subarray(0, -1), options), commaBlock])
@@ -59,7 +59,8 @@ export function encodeIndex(texts: readonly IndexedText[]): Buffer {
  * @param bytes size of their text in bytes
  */
 export function inflateTexts(chunks: Uint8Array, bytes: number): Buffer {
-  // A last block is missing, so the end is a flush. A larger buffer than needed saves a second call of zlib.
+  // The chunks lack deflate's last block, so inflating ends with a flush. A larger buffer than needed saves a
+  // second call of zlib.
   const options = { finishFlush: zlib.constants.Z_SYNC_FLUSH, chunkSize: Math.max(bytes + 1, 64) }
   return zlib.inflateRawSync(chunks, options)
 }

@@ -27,7 +27,7 @@ export class FolderStore implements Store {
   }
 
   async get(key: string): Promise<Buffer | null> {
-    // Synchronous: Node's pool takes several times as long for the small files of a start.
+    // Reads synchronously: for small files at startup, Node's thread pool takes several times as long.
     return orNull(async () => readFileSync(this.#pathOf(key)))
   }
 

@@ -137,7 +137,7 @@ export class S3Store implements Store {
     const names = await readdir(from)
     const otherNames = names.filter((name) => name !== fileNames.manifest)
     for (const name of [...otherNames, ...names.filter((candidate) => candidate === fileNames.manifest)]) {
-      // Another job with the lock would remove these files as remains of a killed one.
+      // If another job held the lock, it would remove these files as a killed job's remains.
       this.#requireHeld(key)
       const existing = existingKeys.get(name)
       const isCopied = existing !== undefined && (await this.#copy(existing, `${key}/${name}`))
@@ -352,7 +352,7 @@ export class S3Store implements Store {
 
   /** Imports on demand, since most warehouses are folders. */
   #open(): Promise<{ sdk: Sdk; client: S3Client }> {
-    // The SDK warns about old Node versions; its version is pinned and tested on each supported one.
+    // The SDK warns about old Node versions; Acervo pins the SDK and tests it on each supported version.
     process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true'
     this.#client ??= import('@aws-sdk/client-s3').then((sdk) => ({
       sdk,

@@ -142,7 +142,7 @@ export async function uniqueKey(
     const valueSqlByField = new Map(
       values.fields.map(({ value }, index) => [fields[index]?.field.name, value]),
     )
-    // A key with a null is null, which is not counted.
+    // A null value makes the hash null, so the key is not unique.
     const hashes = keys.map((names) => {
       const parts = names.map((name) => `(${valueSqlByField.get(name) ?? 'null'})`)
       return `case when ${parts.map((part) => `${part} is not null`).join(' and ')} then hash(${parts.join(', ')}) end`

@@ -103,7 +103,7 @@ async function readSomeCodes(
     (field) =>
       `left join ${tableOf(field)} on sorted.f${field.index} is not distinct from ${tableOf(field)}.value`,
   )
-  // Null has the highest code, and so would a missing value, which verification detects.
+  // Null has the highest code. A missing value would get it too, which verification detects.
   const codes = fields.map((field) => `coalesce(${tableOf(field)}.code, ${field.values})::uinteger`)
   // A join returns rows in any order, so each row has its position.
   const [positions = new Uint32Array(), ...columns] = await conversion.db.numberColumns(

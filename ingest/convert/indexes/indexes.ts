@@ -80,7 +80,7 @@ async function writeIndexes(
   if (codedFields.length > 0) await writeDictionary(conversion, folder, codedFields)
   await writeCodes(conversion, path.join(folder, fileNames.codes), rows, codedFields)
   const codedNames = new Set(codedFields.map(({ name }) => name))
-  // Orders and word indexes save reading parts, so a single part needs none.
+  // Orders and word indexes let queries skip parts, so a single part needs none.
   const hasOnePart = parts.length < 2
   const needsOrder = (name: string): boolean =>
     !codedNames.has(name) && conversion.fields.some(({ field }) => field.name === name && isBisected(field))

@@ -75,7 +75,8 @@ export async function findReusable(
       const source = sources[place]
       return source === undefined ? -1 : (places.get(`${source.name} ${source.sha256}`) ?? -1)
     })
-    // Rows with equal keys follow the order of their files, so a partition whose files moved is not reused.
+    // Rows with equal keys follow the order of their files, so a partition whose files changed order is not
+    // reused.
     const isUnchanged = currentPlaces.every((place, nth) => place > (currentPlaces[nth - 1] ?? -1))
     if (isUnchanged)
       unchangedPartitions.push({
@@ -258,7 +259,7 @@ export async function copyReused(store: Store, files: Iterable<ReusedFile>, fold
   for (const { key, file } of files) {
     const target = path.join(folder, file)
     await copyFile(store.place(key), target, constants.COPYFILE_FICLONE)
-    // Leaves little to flush when the snapshot is published.
+    // Syncs now, so that publishing has little left to flush.
     const handle = await open(target, 'r+')
     try {
       await handle.sync()

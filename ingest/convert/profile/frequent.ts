@@ -38,7 +38,7 @@ export async function frequentOf(
     else frequent.set(column.field, frequentAmong(counted))
   }
   for (const together of columnsTogether(directColumns, rows)) {
-    // Hashes need less memory, but may leave open which values are frequent.
+    // Counts values directly: they are few, or their hashes did not decide.
     const counts = await countedIn(db, together)
     for (const [place, column] of together.entries())
       frequent.set(column.field, frequentAmong(counts[place] ?? []))

@@ -110,7 +110,7 @@ function constraintsOf({ name, type }: Field, { expectations }: Table): Json {
     if (expectation.kind === 'not_null') return [['required', true]]
     if (expectation.kind === 'unique') return [['unique', true]]
     if (expectation.kind === 'matches') return [['pattern', expectation.pattern]]
-    // A Table Schema has no bounds of texts.
+    // A Table Schema has no bounds for texts.
     if (expectation.kind === 'references' || isText) return []
     const { min, max } = expectation
     return [
