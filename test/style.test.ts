@@ -195,7 +195,7 @@ test('each file of tests says at its top what it holds', () => {
   expect(silent.map(([file]) => file)).toEqual([])
 })
 
-test('faults of comments are found', () => {
+test('the style checks find each comment with its line and its text', () => {
   const comments = commentsIn(
     '/** Of a field. */\nconst a = 1\n  // What is\n  // told\n/**\n * Returns it.\n * @param b c\n */\n',
   )
@@ -206,7 +206,7 @@ test('faults of comments are found', () => {
   ])
 })
 
-test('faults of docs and messages are found', () => {
+test('the style checks find each text of docs and messages with its line', () => {
   expect(paragraphsIn('# told\n\nOne `told`\ntwo\n- three\n\n| a | b |\n```\ntold\n```\n')).toEqual([
     { line: 3, text: 'One ` two' },
     { line: 5, text: '- three' },

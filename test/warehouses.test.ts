@@ -144,7 +144,7 @@ test('warehouses of all released versions are served with their rows, and are in
   }
 }, 60_000)
 
-test('verify names the tables that the next ingest rewrites', async () => {
+test('the command verify names the tables that the next ingest rewrites', async () => {
   const { settings } = await oneTable('n\n1\n', ['n:integer'])
   expect(await run('verify', [], settings)).toMatchObject({
     code: 0,

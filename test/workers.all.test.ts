@@ -135,7 +135,7 @@ test.each([200, 700, 1200, 2500])(
   60_000,
 )
 
-test('a worker that dies while all are replaced is replaced once', async () => {
+test('a worker that dies while all workers are being replaced is replaced only once', async () => {
   const server = await startWorkers(table.settings, 2)
   const old = workersOf(server.pid)
   process.kill(server.pid, 'SIGHUP')

@@ -17,7 +17,7 @@ function printed(files: readonly ReturnType<typeof file>[], chosen: object = {})
   return String(write.mock.calls.at(-1)?.[0])
 }
 
-test('a run ends with the skipped tests and why, its slowest files, and how to run one', () => {
+test('a run ends with the skipped tests and their reasons, the slowest files, and the command for one test', () => {
   const files = Array.from({ length: 11 }, (_, index) => file(`${index}.test.ts`, index))
   const skipped = [pending(), pending('a cache [needs redis]'), pending('a cache [needs redis]')]
   const lines = printed([file('skipped.all.test.ts', 0.25, { testResults: skipped }), ...files]).split('\n')

@@ -4,7 +4,7 @@ import { catalogText, workshop } from '../../support/workshop.ts'
 
 /** Documents through the front door. What their consumers make of them is tested in test/consumers. */
 
-test('the catalog of a thousand datasets comes in pages, and a sitemap of several files is an index', async () => {
+test('DCAT lists a catalog of a thousand datasets in pages, and its sitemap has one file', async () => {
   const definition = JSON.parse(catalogText([])) as { datasets: object[] }
   const [dataset] = definition.datasets
   const tables = [{ name: 't', order: [], fields: [{ name: 'a', type: 'integer' }] }]

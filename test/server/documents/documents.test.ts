@@ -78,7 +78,7 @@ describe('documents of hostile texts', () => {
     })
   })
 
-  test('the data of a page is complete, and ends at its script tag', async () => {
+  test('the JSON-LD in a page is complete, and no text ends its script element', async () => {
     const page = await textAt(app, '/en/dataset/d/', { Accept: 'text/html' })
     const [, data = ''] = /<script type="application\/ld\+json">([^<]*)<\/script>/.exec(page) ?? []
     expect(JSON.parse(data)).toEqual(
@@ -97,7 +97,7 @@ describe('documents of hostile texts', () => {
     expect(page.match(/<script/g)).toHaveLength(2)
   })
 
-  test('generated types stay on their lines', async () => {
+  test('no text breaks out of its line in generated types', async () => {
     const typescript = await textAt(app, '/metadata/d/t/types.ts')
     expect(typescript.split('\n').filter((line) => line.startsWith('export')).length).toBe(1)
     expect(typescript).not.toMatch(/\*\/ """/)
@@ -169,7 +169,7 @@ test('an author and a source without an address are named, and linked nowhere', 
   })
 })
 
-test('a dataset without a stated origin omits it in every document', async () => {
+test('every document leaves out an origin that the catalog does not state', async () => {
   const app = await withOrigin({})
   const nothing = [
     ...['author', 'license', 'source'].flatMap((of) => [`${of}_name`, `${of}_url`]),
@@ -357,7 +357,7 @@ describe('documents of published tables', () => {
     })
   })
 
-  test('describe in the DCAT of a dataset the service that serves it', async () => {
+  test('include a description of the service that the DCAT of a dataset names', async () => {
     const text = await textAt(service.app, '/metadata/d/dcat.ttl')
     const [, address = ''] = /dcat:accessService <([^>]+)>/.exec(text) ?? []
     expect(text).toMatch(new RegExp(`^<${address}>\\s+a dcat:DataService`, 'm'))
@@ -421,7 +421,7 @@ describe('documents of published tables', () => {
       ])
     })
 
-    test('finds words in any order, case and accents', async () => {
+    test('finds words in any case, and understands AND, OR, NOT, + and -', async () => {
       for (const q of [
         'D',
         'd',
@@ -460,7 +460,7 @@ describe('documents of published tables', () => {
   })
 })
 
-test('expectations are constraints and keys of a Data Package', async () => {
+test('the expectations in a catalog become constraints and keys of the Data Package', async () => {
   const catalog = catalogAround([
     {
       name: 't',

@@ -31,7 +31,7 @@ const feedOf = (
       }
 }
 
-test('feeds have entries exactly where their answer changed, and otherwise a 304 without a query', async () => {
+test('a feed has an entry for each change of its answer, and is otherwise a 304 without a query', async () => {
   const random = randomFrom(`${seed}`)
   const table = {
     name: 't',

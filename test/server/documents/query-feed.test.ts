@@ -125,7 +125,7 @@ test.each([
   ['?lang=xx&n=1', /"lang" must be one of/],
   ['?group=nope', /"nope"/],
   ['?snapshot=current&n=1', /"snapshot"/],
-])('%s is not a feed', async (query, detail) => {
+])('a feed of %s is refused with the reason', async (query, detail) => {
   const { status, body } = await get(query)
   const problem = JSON.parse(body.toString()) as { detail: string }
   expect([status, problem.detail]).toEqual([400, expect.stringMatching(detail)])

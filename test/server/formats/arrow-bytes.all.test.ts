@@ -75,7 +75,7 @@ function strayBytes(data: Data): string[] {
   return [...texts, ...below.flatMap((child) => strayBytes(child))]
 }
 
-test('two processes answer the same bytes, and zeros under every null', async () => {
+test('two processes send the same bytes of Arrow, with zeros in the place of every null', async () => {
   const faults: string[] = []
   for (let ask = 0; ask < queries; ask += 1) {
     const { query } = randomQuery(random, table, rows)

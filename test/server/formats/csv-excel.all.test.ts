@@ -11,7 +11,7 @@ import { catalogAround, fieldOf, temporaryFolder, workshop } from '../../support
 /** CSV for spreadsheets, read by the commands of the docs. */
 
 test.each([true, false])(
-  'spreadsheets read numbers, times and texts as they write them (row store: %s)',
+  'numbers, times and texts have the form in which spreadsheets write them (row store: %s)',
   async (packed) => {
     const names = ['f:float', 'd:decimal:10:2', 't:datetime', 'w:text', 'i:integer', 'b:bool', 'p:point']
     const shop = await workshop(
@@ -133,7 +133,7 @@ test.each([true, false])('no text is converted, and none is a formula (row store
 const office = programPath('soffice')
 describeWith(office !== null, 'LibreOffice (Debian: libreoffice-calc-nogui)')('in LibreOffice', () => {
   test.each(['1046', '1031', '1033'])(
-    'every text is what it is in the table, in the language %s',
+    'every text equals the text in the table, with the language number %s',
     async (language) => {
       const texts = [...hazards, ...inert.filter((text) => !text.includes('\n'))]
       const [{ body } = { body: Buffer.of() }] = await spreadsheetOf(texts, true)
@@ -159,7 +159,7 @@ describeWith(office !== null, 'LibreOffice (Debian: libreoffice-calc-nogui)')('i
 
 const clients = process.env['ACERVO_CLIENTS'] ?? ''
 describeWith(clients !== '', pythonClients)('in pandas', () => {
-  test('every text is what it is in the table, by the commands of the docs', async () => {
+  test('every text equals the text in the table, if the commands of the docs read it', async () => {
     const docs = await readFile('docs/reference/api.md', 'utf8')
     const snippets = [...docs.matchAll(/```python\n(.*?)```/gs)].map(([, code = '']) => code)
     const snippet = snippets.find((code) => code.includes('csv-excel')) ?? ''

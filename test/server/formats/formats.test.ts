@@ -189,7 +189,7 @@ describe('formats of rows', () => {
   test.each(
     sampled(
       [
-        ['as they lie', ''],
+        ['in stored order', ''],
         ['filtered', 'place=SP'],
         ['in another order, over parts', 'ordering=-place,big'],
         ['some fields', 'fields=v,s,m&b=true'],
@@ -224,7 +224,7 @@ describe('formats of rows', () => {
     expect(lines.slice(0, 700).join('\n')).toBe(ndjson.trimEnd())
   })
 
-  test('Accept chooses the format, the parameter wins, and each answer states its type', async () => {
+  test('Accept chooses the format, the parameter "format" overrides it, and each answer states its type', async () => {
     expect(await typeOf('text/csv')).toBe('text/csv; charset=utf-8; header=present')
     expect(await typeOf('application/x-ndjson;q=0.9, text/csv;q=0.1')).toBe('application/x-ndjson')
     expect(await typeOf('application/jsonl')).toBe('application/x-ndjson')
@@ -270,41 +270,44 @@ describe('formats of rows', () => {
   })
 })
 
-test.each(['csv', 'csv-excel'])('columns of %s have one order', async (format) => {
-  const separator = format === 'csv' ? ',' : ';'
-  const headOf = async (target: string): Promise<string[]> => {
-    const { status, body } = await rawGet(service.app, target, { 'Accept-Encoding': 'identity' })
-    expect([target, status]).toEqual([target, 200])
-    const [head = ''] = body.toString().replace('\ufeff', '').split(/\r?\n/)
-    return head.split(separator)
-  }
-  const declared = ['n', 's', 'place', 'big', 'x', 'v', 'b', 'd', 'm']
-  const chosen = ['x', 'n', 'big']
-  for (const target of [
-    `${address}?page_size=5&`,
-    `${address}?n__lt=20&ordering=-x&`,
-    `${exported}?`,
-    `${exported}?n__lt=20&`,
-  ]) {
-    expect(await headOf(`${target}format=${format}`)).toEqual(declared)
-    expect(await headOf(`${target}format=${format}&fields=x,n,big`)).toEqual(chosen)
-    expect(await headOf(`${target}format=${format}&fields=${declared.toReversed().join()}`)).toEqual(
-      declared.toReversed(),
+test.each(['csv', 'csv-excel'])(
+  'columns of %s have the declared order, or the order of the parameter "fields"',
+  async (format) => {
+    const separator = format === 'csv' ? ',' : ';'
+    const headOf = async (target: string): Promise<string[]> => {
+      const { status, body } = await rawGet(service.app, target, { 'Accept-Encoding': 'identity' })
+      expect([target, status]).toEqual([target, 200])
+      const [head = ''] = body.toString().replace('\ufeff', '').split(/\r?\n/)
+      return head.split(separator)
+    }
+    const declared = ['n', 's', 'place', 'big', 'x', 'v', 'b', 'd', 'm']
+    const chosen = ['x', 'n', 'big']
+    for (const target of [
+      `${address}?page_size=5&`,
+      `${address}?n__lt=20&ordering=-x&`,
+      `${exported}?`,
+      `${exported}?n__lt=20&`,
+    ]) {
+      expect(await headOf(`${target}format=${format}`)).toEqual(declared)
+      expect(await headOf(`${target}format=${format}&fields=x,n,big`)).toEqual(chosen)
+      expect(await headOf(`${target}format=${format}&fields=${declared.toReversed().join()}`)).toEqual(
+        declared.toReversed(),
+      )
+    }
+    const { headers, body } = await rawGet(
+      service.app,
+      `${address}?page_size=2&fields=x,n,big&format=${format}`,
     )
-  }
-  const { headers, body } = await rawGet(
-    service.app,
-    `${address}?page_size=2&fields=x,n,big&format=${format}`,
-  )
-  const [, row = ''] = body.toString().split(/\r?\n/)
-  const { body: page } = await request(service.app).get(`${address}?page_size=2&fields=x,n,big`)
-  const [first] = (page as { results: Record<string, unknown>[] }).results
-  expect(Object.keys(first ?? {})).toEqual(['big', 'n', 'x'])
-  expect(row.split(separator)[1]).toBe(String(first?.['n']))
-  // The next page has the columns of this one.
-  const next = /<([^>]*)>; rel="next"/.exec(String(headers['link']))?.[1] ?? ''
-  expect(new URL(next).searchParams.get('fields')).toBe('x,n,big')
-})
+    const [, row = ''] = body.toString().split(/\r?\n/)
+    const { body: page } = await request(service.app).get(`${address}?page_size=2&fields=x,n,big`)
+    const [first] = (page as { results: Record<string, unknown>[] }).results
+    expect(Object.keys(first ?? {})).toEqual(['big', 'n', 'x'])
+    expect(row.split(separator)[1]).toBe(String(first?.['n']))
+    // The next page has the columns of this one.
+    const next = /<([^>]*)>; rel="next"/.exec(String(headers['link']))?.[1] ?? ''
+    expect(new URL(next).searchParams.get('fields')).toBe('x,n,big')
+  },
+)
 
 describe('an export', () => {
   test.each(sampled(['', '?format=csv', '?ordering=n'], 3))(
@@ -409,29 +412,32 @@ describe('an export', () => {
     ['gzip', {}],
     ['trailers', { 'acervo-rows': '900' }],
     ['deflate;q=0.5, Trailers', { 'acervo-rows': '900' }],
-  ])('has a file name, a count before and a trailer with TE: %s', async (te, trailers) => {
-    const server = http.createServer(service.app).listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const { port } = server.address() as AddressInfo
-    const asked = http.get({ port, path: `${exported}?place=SP`, agent: false, headers: { te } })
-    const [response] = (await once(asked, 'response')) as [http.IncomingMessage]
-    let text = ''
-    for await (const chunk of response) text += String(chunk)
-    expect(response.headers).toMatchObject({
-      'content-type': 'text/csv; charset=utf-8; header=present',
-      'content-disposition': 'attachment; filename="d-t-place-SP-2026-01-02.csv"',
-      'acervo-count': '900',
-      'transfer-encoding': 'chunked',
-    })
-    const declared = 'acervo-rows' in trailers ? 'Acervo-Rows' : undefined
-    expect([response.complete, response.headers['trailer'], response.trailers]).toEqual([
-      true,
-      declared,
-      trailers,
-    ])
-    expect(fromCsv(text)).toHaveLength(900)
-    server.close()
-  })
+  ])(
+    'has a file name and a count in headers, and a trailer if TE asks for trailers: "%s"',
+    async (te, trailers) => {
+      const server = http.createServer(service.app).listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const asked = http.get({ port, path: `${exported}?place=SP`, agent: false, headers: { te } })
+      const [response] = (await once(asked, 'response')) as [http.IncomingMessage]
+      let text = ''
+      for await (const chunk of response) text += String(chunk)
+      expect(response.headers).toMatchObject({
+        'content-type': 'text/csv; charset=utf-8; header=present',
+        'content-disposition': 'attachment; filename="d-t-place-SP-2026-01-02.csv"',
+        'acervo-count': '900',
+        'transfer-encoding': 'chunked',
+      })
+      const declared = 'acervo-rows' in trailers ? 'Acervo-Rows' : undefined
+      expect([response.complete, response.headers['trailer'], response.trailers]).toEqual([
+        true,
+        declared,
+        trailers,
+      ])
+      expect(fromCsv(text)).toHaveLength(900)
+      server.close()
+    },
+  )
 
   test('answers HEAD and a matching If-None-Match without rows', async () => {
     const head = await request(service.app).head(`${exported}?place=SP`).expect(200)
@@ -532,7 +538,7 @@ const clients = process.env['ACERVO_CLIENTS'] ?? ''
 const withClients = isQuick ? describeAll : describeWith(clients !== '', pythonClients)
 
 withClients('read by other libraries', () => {
-  test('pyarrow and polars read the values of the JSON', async () => {
+  test('pyarrow and polars read the same values from Arrow as the JSON has', async () => {
     const folder = await temporaryFolder()
     const { results } = await getPage(service.app, `${address}?page_size=40&ordering=-n`)
     await writeFile(

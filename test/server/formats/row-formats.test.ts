@@ -59,7 +59,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     return reader(body)
   }
   test.each([
-    ['all rows as they lie', '', numbers.slice(0, 300)],
+    ['all rows in stored order', '', numbers.slice(0, 300)],
     ['rows that end in the middle of a part', 'page=2&', numbers.slice(300)],
     ['some rows', 'b=true&', even],
     ['another order', 'b=true&ordering=-b&', even],
@@ -70,7 +70,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     expect([status, headers['content-type'], await read(body)]).toEqual([200, format.contentType, due])
   })
 
-  test.each(format.mediaTypes.map((type) => [type]))('are the answer for %s', async (type) => {
+  test.each(format.mediaTypes.map((type) => [type]))('are sent to a client that accepts %s', async (type) => {
     const { headers, body } = await get('data/?page_size=10', { Accept: type })
     expect([headers['content-type'], await read(body)]).toEqual([format.contentType, numbers.slice(0, 10)])
     expect(headers['vary']).toContain('Accept')
@@ -88,7 +88,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     ['of some rows', 'b=true&', even],
     ['of some fields', 'fields=n&', numbers],
     ['of no row', 's=nothing&', []],
-  ])('as an export %s have a file name', async (_what, query, due) => {
+  ])('have a file name in an export %s', async (_what, query, due) => {
     const { status, body, headers } = await get(`export/?${query}format=${name}`, {
       'Accept-Encoding': 'identity',
     })
@@ -109,7 +109,7 @@ describe.each(rowFormats.map((format) => [format.name, format] as const))('rows 
     },
   )
 
-  test('are described with the table', async () => {
+  test('are among the formats in the description of a table', async () => {
     const { body } = await get('')
     const { formats } = JSON.parse(body.toString()) as { formats?: unknown[] }
     expect(formats).toContainEqual({

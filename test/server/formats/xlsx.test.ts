@@ -152,7 +152,7 @@ describe('a workbook', () => {
   })
 })
 
-test('more rows than a workbook allows are refused, with addresses of all rows', async () => {
+test('more rows than a workbook allows are refused, with the addresses of downloads that have all rows', async () => {
   const shop = await workshop(
     catalogAround([{ name: 't', order: ['i'], fields: [fieldOf('i:integer')], excel_rows: 2 }]),
     {

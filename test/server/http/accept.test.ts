@@ -66,22 +66,27 @@ test('a navigation of a browser gets a page, and an empty format is ignored', as
 })
 
 describe('the index', () => {
-  test.each(['/', '/api/', '/api/v1/'])('%s links to everything else for programs', async (target) => {
-    for (const method of ['get', 'head'] as const) {
-      const answer = await request(service.app)[method](target).set('Accept', '*/*')
-      expect([answer.status, answer.headers['content-type']]).toEqual([200, json])
-    }
-    const { body } = await request(service.app).get(target)
-    const addresses = Object.entries(body as Record<string, string>).filter(([name]) => name.endsWith('_url'))
-    expect(addresses.length).toBeGreaterThan(4)
-    for (const [, address] of addresses) {
-      const { pathname } = new URL(address)
-      expect([address, (await request(service.app).get(pathname).set('Accept', '*/*')).status]).toEqual([
-        address,
-        200,
-      ])
-    }
-  })
+  test.each(['/', '/api/', '/api/v1/'])(
+    '%s links to all other addresses where programs can start',
+    async (target) => {
+      for (const method of ['get', 'head'] as const) {
+        const answer = await request(service.app)[method](target).set('Accept', '*/*')
+        expect([answer.status, answer.headers['content-type']]).toEqual([200, json])
+      }
+      const { body } = await request(service.app).get(target)
+      const addresses = Object.entries(body as Record<string, string>).filter(([name]) =>
+        name.endsWith('_url'),
+      )
+      expect(addresses.length).toBeGreaterThan(4)
+      for (const [, address] of addresses) {
+        const { pathname } = new URL(address)
+        expect([address, (await request(service.app).get(pathname).set('Accept', '*/*')).status]).toEqual([
+          address,
+          200,
+        ])
+      }
+    },
+  )
 
   test.each([
     ['/api', '/api/'],

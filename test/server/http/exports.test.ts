@@ -59,7 +59,7 @@ test.each([
   ['unpacked downloads', 'identity', '?format=csv', '?format=csv'],
   ['downloads', 'gzip', '?format=csv', '?format=csv'],
 ] as const)(
-  '%s that two clients do not read delay no others, and are complete in the end',
+  '%s that two clients do not read delay no other clients, and are complete in the end',
   async (_what, encoding, unreadQuery, query) => {
     const service = await serve(shop, {
       exportsMax: 4,

@@ -47,12 +47,12 @@ const kinds: readonly Kind[] = [
   ['the reference', 'data', '/api/v1/openapi.json'],
   ['a feed', 'data', '/feeds/d/t.atom'],
   ['OPTIONS', 'data', '/api/v1/datasets/', {}, 'options'],
-  ['how it is', 'data', '/health'],
-  ['whether it lives', 'data', '/livez'],
-  ['whether it is ready', 'data', '/readyz'],
+  ['the health', 'data', '/health'],
+  ['the liveness probe', 'data', '/livez'],
+  ['the readiness probe', 'data', '/readyz'],
   ['the limits', 'data', '/limits'],
   ['a redirect', 'data', '/files/d/t.csv.gz'],
-  ['one to the slash', 'data', '/api/v1/datasets'],
+  ['a redirect to the address with a slash', 'data', '/api/v1/datasets'],
   ['a problem', 'data', '/nothing/'],
   ['a wrong parameter', 'data', '/api/v1/dataset/d/t/data/?x=1'],
   ['a wrong method', 'data', '/api/v1/datasets/', {}, 'post'],
@@ -60,7 +60,7 @@ const kinds: readonly Kind[] = [
   ['the home page', 'pages', '/en/', html],
   ['the page of a table', 'pages', '/en/dataset/d/t/', html],
   ['data as a page', 'pages', '/api/v1/dataset/d/t/data/', html],
-  ['how it is, as a page', 'pages', '/health', html],
+  ['the health as a page', 'pages', '/health', html],
   ['a problem as a page', 'pages', '/en/nothing/', html],
 ]
 
@@ -69,7 +69,7 @@ test('the documented table of headers exists', () => {
 })
 
 test.each(kinds)(
-  '%s has the headers of its kind',
+  '%s has the headers that the docs state for its kind',
   async (description, kind, address, headers = {}, method = 'get') => {
     for (const [service, isSecure] of [
       [plain, false],
@@ -104,7 +104,7 @@ function dueOf(cell: string, isSecure: boolean): unknown {
   return cell.includes('is https') && !isSecure ? undefined : value
 }
 
-test('only the console may send requests to this service', async () => {
+test('only the page of the SQL console may send requests to this service', async () => {
   const { headers } = await request(plain?.app ?? '')
     .get('/en/dataset/d/t/sql/')
     .set(html)

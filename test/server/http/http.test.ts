@@ -177,7 +177,7 @@ describe('addresses', () => {
     expect(headers['location']).toBe(`${new URL(v1).pathname}?x=1`)
   })
 
-  test('the dataset is listed as the catalog says, and answers in both families', async () => {
+  test('the dataset answers in both families of addresses, but only the family that the catalog names lists it', async () => {
     expect(
       (await getPage(service.app, '/api/v1/datasets/')).results.map((dataset) => dataset['slug']),
     ).toEqual(['d'])
@@ -218,7 +218,7 @@ describe('addresses', () => {
     expect(response.text.length).toBeLessThan(1500)
   })
 
-  test('a slug that looks like an address does not lead away', async () => {
+  test('a slug that looks like an address does not lead to another site', async () => {
     for (const slug of ['https:example.org', '%2F%2Fexample.org', 'javascript:alert(1)']) {
       const response = await request(service.app).get(`/api/v1/dataset/${slug}?x=1`).expect(301)
       expect(new URL(String(response.headers['location']), 'http://here/api/v1/dataset/x').host).toBe('here')
@@ -237,7 +237,7 @@ test.each<[zone: string, moment: string, text: string]>([
   expect(timeInZone(new Date(moment), zone)).toBe(text)
 })
 
-test('a catalog may have one family with another prefix, and a dataset without tables', async () => {
+test('a catalog may have one family of addresses with a prefix of its own, and a dataset without tables', async () => {
   const party = { name: 'N', url: 'https://example.org/' }
   const catalog = parseCatalog(
     JSON.stringify({

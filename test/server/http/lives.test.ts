@@ -102,7 +102,7 @@ function left() {
 
 const nothing = { exports: 0, transfers: 0, sendBudget: 0, waiting: 0 }
 
-test('random lives of connections leak nothing, and exports work afterwards', async () => {
+test('connections that send random requests and end at random leak nothing, and exports work afterwards', async () => {
   const before = descriptors()
   for (let begun = 0; begun < lives; begun += atOnce) {
     await Promise.all(Array.from({ length: atOnce }, live))

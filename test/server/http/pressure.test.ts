@@ -51,7 +51,7 @@ describe('under pressure', () => {
     expect((await rawGet(service.app, `${rows}?page_size=10&page=400`)).status).toBe(200)
   })
 
-  test('a client with many requests delays another one by one query, not by all', async () => {
+  test('a client with many waiting requests delays another client by one query, not by all of them', async () => {
     const many = await workshop(tinyCatalog({ fields: ['n:integer'], order: ['n'], packed: false }), {
       'd/t.csv': `n\n${Array.from({ length: 200 }, (_, n) => n).join('\n')}\n`,
     })
@@ -198,7 +198,7 @@ describe('under pressure', () => {
 
 testAll.each<[when: string, sendTimeoutMs: number]>([
   ['when its time is over', 1000],
-  ['before that, when others need the room', 60_000],
+  ['earlier, if other answers need the memory', 60_000],
 ])('a reader that does not receive its answer is disconnected %s', async (_when, sendTimeoutMs) => {
   const big = `${rows}?page_size=10000`
   const wide = await workshop(tinyCatalog({ fields: ['n:integer', 's:string'] }), {

@@ -111,7 +111,7 @@ test('an export too large for the cache comes without a length and without range
   await server.close()
 })
 
-test('a new finished export evicts the oldest, which a reader still gets to its end', async () => {
+test('an export that finishes evicts the oldest finished export, whose readers still get all of its bytes', async () => {
   const server = await serve(shop, { finishedBytesMax: 300_000, exportsMax: 20 })
   const bodies = new Map<string, Buffer>()
   const orders = ['n', '-n', 's', '-s', 's,n', 's,-n', '-s,n', '-s,-n']

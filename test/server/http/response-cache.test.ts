@@ -163,7 +163,7 @@ describe('an unchanged answer', () => {
     )
   })
 
-  test('differs from one with other addresses in it', async () => {
+  test('has another ETag on a server with another PUBLIC_URL, since its links differ', async () => {
     const moved = await serve(shop, { publicUrl: new URL('https://data.example.org') })
     const here = await serve(shop)
     for (const target of three) expect(await tagOf(moved.app, target)).not.toBe(await tagOf(here.app, target))
@@ -252,7 +252,7 @@ describe('compression', () => {
     expect(head.headers['content-encoding']).toBe('gzip')
   })
 
-  test('beyond its limit readers get cached bodies, and the others uncompressed', async () => {
+  test('is skipped beyond its limit, unless the compressed body is cached or the client refuses identity', async () => {
     const service = await serve(shop, { compressionsMax: 0 })
     const encodingOf = async (): Promise<string | undefined> =>
       (await rawGet(service.app, rows, { 'Accept-Encoding': 'br, gzip' })).headers['content-encoding']

@@ -36,7 +36,7 @@ afterAll(async () => {
 })
 
 test.each<[title: string, bytes: string, status: number, code: string]>([
-  ['what is not HTTP', 'hello\r\n\r\n', 400, 'malformed-request'],
+  ['a text that is not HTTP', 'hello\r\n\r\n', 400, 'malformed-request'],
   [
     'a request without Host',
     'GET /api/v1/datasets/ HTTP/1.1\r\nConnection: close\r\n\r\n',
@@ -68,7 +68,7 @@ test.each<[title: string, bytes: string, status: number, code: string]>([
     414,
     'address-too-long',
   ],
-])('%s answers problem details', async (_what, bytes, status, code) => {
+])('the answer to %s has problem details', async (_what, bytes, status, code) => {
   const answer = await exchange(port, bytes)
   const [head = '', body = ''] = answer.split('\r\n\r\n')
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
@@ -99,7 +99,7 @@ test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnect
   },
 )
 
-test('a stop answers requests in progress, on kept-alive connections too, and accepts no new ones', async () => {
+test('during a stop, the server answers requests in progress, also on kept-alive connections, and accepts no new connections', async () => {
   const secondPort = await freePort()
   let asked = 0
   const stopping = await listen((_req, res) => {
@@ -119,7 +119,7 @@ test('a stop answers requests in progress, on kept-alive connections too, and ac
   agent.destroy()
 })
 
-test('a stop sends slow readers their remaining bytes, and does not wait for silent ones', async () => {
+test('during a stop, slow readers get their remaining bytes, and the server does not wait for silent clients', async () => {
   const secondPort = await freePort()
   const body = Buffer.alloc(20_000_000, 'x')
   const stopping = await listen((_req, res) => res.end(body), at(secondPort))
@@ -163,7 +163,7 @@ test.each([
   [5300, 5000],
   [1024, 724],
   [320, 20],
-])('of %d descriptors, %d connections are accepted', (descriptors, connections) => {
+])('with a limit of %d file descriptors, the server accepts %d connections', (descriptors, connections) => {
   expect(connectionsWithin(descriptors, { connectionsMax: 5000, filesMax: 100 }, service.log)).toBe(
     connections,
   )
@@ -175,7 +175,7 @@ test('too low a limit of open files is reported at the start', () => {
   )
 })
 
-test('readers that have left free their place in the queue, and abandoned queries are stopped', async () => {
+test('a reader that disconnects frees its place in the queue, and its abandoned query is stopped', async () => {
   const { app, pool } = await serve(shop, { queryConnections: 1, scanConnections: 1 })
   const holder = new AbortController()
   const held = pool.texts(endless, 'holder', holder.signal)
@@ -265,7 +265,7 @@ describe('a request body', () => {
     await impatient.stop()
   })
 
-  test('is one of at most four per client, which delay no other clients', async () => {
+  test('counts toward a limit of four for its client, and delays no other client', async () => {
     const clients = Array.from({ length: 30 }, (_, n) => `127.0.0.${2 + (n % 3)}`)
     const sockets = clients.map((localAddress) => net.connect({ port, host: '127.0.0.1', localAddress }))
     for (const socket of sockets) {
@@ -288,7 +288,7 @@ describe('a request body', () => {
     ['ends', 'Content-Length: 100\r\n\r\n{"id"'],
     ['breaks', 'Transfer-Encoding: chunked\r\n\r\nzz\r\n'],
   ])(
-    'that %s before its end is refused at once',
+    'that %s too early is refused at once',
     async (_, rest) => {
       const socket = net.connect(port, '127.0.0.1')
       const answer = textOf(socket)

@@ -125,7 +125,7 @@ describe('concurrent requests', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 0, 'rows-1h': 940, 'share-1m': 400 })
   })
 
-  test('are refused by the budget without counting in their class', async () => {
+  test('that the budget refuses do not count in their class', async () => {
     const limiter = limiterOf(10, { ...minute, quota: 60 }, share)
     const answers = await Promise.all(
       Array.from({ length: 10 }, async () => counted(limiter, 'a', 'rows', 300)),

@@ -100,7 +100,7 @@ describe('the limits of the catalog', () => {
     await ask('/api/v1/datasets/', '192.0.2.1').expect(200)
   })
 
-  test('count both families together, and a forged client address does not evade them', async () => {
+  test('count requests to both families of addresses together, and a forged client address does not evade them', async () => {
     const { app } = await serve(shop, { rateLimits: true })
     const ask = (address: string, client: string) => request(app).get(address).set('X-Forwarded-For', client)
     const answers = [
@@ -201,7 +201,7 @@ describe('the cost of a request', () => {
     expect(body).toMatchObject({ limits: [{ remaining: 100 }, { remaining: 60_000 }] })
   })
 
-  test('of a lookup that is cached or shared is nothing of the budget', async () => {
+  test('is lower if its selection is cached, and nothing if its answer is cached', async () => {
     const { app } = await limited({})
     const cost = async (query: string): Promise<number> => {
       const before = await shareLeft(app)
@@ -265,7 +265,7 @@ describe('the cost of a request', () => {
     expect(costs.every((cost) => cost > 170 && cost < 2000)).toBe(true)
   })
 
-  test('is refused without quota in its class, whatever other classes have left', async () => {
+  test('is paid from the quota of its own class, never from the quota of another class', async () => {
     const { app } = await limited({ exports: [{ requests: 3, ...minute }] })
     const get = (address: string) => request(app).get(address)
     await get(`${exported}?format=ndjson&m=1`).expect(200)
@@ -277,7 +277,7 @@ describe('the cost of a request', () => {
     await get(rows).expect(200)
   })
 
-  test('is never above the share of the machine, whatever is waited for', async () => {
+  test('must fit in the share of the machine for one client, however long the client waits', async () => {
     const { app } = await limited({ share: { percent: 1, per: '1s', windowMs: 100 } })
     const answer = await request(app).get(`${exported}?format=ndjson`).expect(422)
     expect(answer.body).toMatchObject({
@@ -383,13 +383,16 @@ test.each([
   [['4.4.4.4', '4.4.4.4:1000', '4.4.4.4:2000', ' 4.4.4.4 ', '::ffff:4.4.4.4']],
   [['2001:db8::1', '[2001:db8::1]:80', '[2001:db8:0:ff::2]', '2001:db8:0:12::3%eth0']],
   [['junk', 'more junk', '4.4.4', '1', '0x7f.1', '999.1.1.1', '[::1', '127.0.0.1:x']],
-])('one client is %j, and every other address is another one', async (forms) => {
-  const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 56 })
-  expect(new Set(forms.map((form) => keyOf(client, form))).size).toBe(1)
-  const [firstForm = ''] = forms
-  for (const form of ['4.4.4.5:1000', '[2001:db9::1]:80'])
-    expect(keyOf(client, form)).not.toBe(keyOf(client, firstForm))
-})
+])(
+  'the addresses %j count as one client, and every other address counts as another client',
+  async (forms) => {
+    const client = clientOf({ trustProxy: 1, clientIpv6Prefix: 56 })
+    expect(new Set(forms.map((form) => keyOf(client, form))).size).toBe(1)
+    const [firstForm = ''] = forms
+    for (const form of ['4.4.4.5:1000', '[2001:db9::1]:80'])
+      expect(keyOf(client, form)).not.toBe(keyOf(client, firstForm))
+  },
+)
 
 test.each<[proxies: number, client: string]>([
   [0, '10.0.0.1'],

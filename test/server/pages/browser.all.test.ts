@@ -70,7 +70,7 @@ describeInBrowser('pages in a browser', () => {
     ),
     ...plain.map(([kind, path]) => [kind, path]),
   ])(
-    '%s is accessible, fits, and has readable sizes',
+    '%s is accessible, fits the screen, and has readable sizes',
     async (_kind, path = '') => {
       const problems: unknown[] = []
       const page = await browser().newPage()
@@ -138,7 +138,7 @@ describeInBrowser('pages in a browser', () => {
     await page.close()
   })
 
-  test('a page is complete without scripts, and with one a reader chooses light or dark, which stays', async () => {
+  test('a reader chooses light or dark colours on one page, and other pages keep this choice', async () => {
     const page = await browser().newPage({ colorScheme: 'light' })
     const background = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
@@ -362,7 +362,7 @@ describeInBrowser('pages in a browser', () => {
     await context.close()
   }, 60_000)
 
-  test('SQL runs on the rows of a selection, with no network but this service', async () => {
+  test('the SQL console queries the rows of a selection, and needs no network except this service', async () => {
     const context = await browser().newContext()
     await context.route('**', (route) =>
       route.request().url().startsWith(at.base) ? route.continue() : route.abort(),

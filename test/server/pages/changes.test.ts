@@ -130,7 +130,7 @@ const markupOf = async (name: string): Promise<string> =>
 const markedIn = (markup: string): string[] =>
   [...markup.matchAll(/<(ins|del)>(.*?)<\/\1>/gs)].map(([, tag = '', text = '']) => `${tag} ${textIn(text)}`)
 
-test('without a key, versions of a row show what differs, where a long text begins to differ', async () => {
+test('in a table without a key, a changed row shows its differing values, with long texts cut to the difference', async () => {
   expect(markedIn(await markupOf('keyless')).toSorted()).toEqual(['del 2', 'ins 1303'])
   // The differing column is no default column.
   expect(markedIn(await markupOf('texts')).toSorted()).toEqual([

@@ -81,7 +81,7 @@ test('each small multiple ends its line at its last period and labels its greate
 test.each([
   ['uf', ['RJ', 'SP'], 'RJ%2CSP'],
   ['place', ['"a, b"', 'c'], '%22a%2C+b%22%2Cc'],
-])('the menu compares values of %s that people choose', async (name, chosen, list) => {
+])('people choose in the menu which values of %s the chart compares', async (name, chosen, list) => {
   const { text } = await got(`/en/dataset/d/t/chart/?group=day,${name}&measure=n__sum`)
   const form = formsIn(text).find(({ controls }) =>
     controls.some((control) => control.name === `${name}__in`),
@@ -280,7 +280,7 @@ describe('charts of a table of running totals', () => {
     expect(numbersIn(await pageOf('?group=uf&measure=rows'))).toEqual(['4', '4', '4'])
   })
 
-  test('a chart of rows that all fail the default filter opens without it', async () => {
+  test('a chart opens without the default filter if none of its rows passes this filter', async () => {
     expect(numbersIn(await pageOf('?uf=SP'))).toEqual(['30'])
     // The latest rows are of the next day. Sums without the default filter still leave out totals.
     const page = await pageOf('?uf=SP&day=2024-03-01')

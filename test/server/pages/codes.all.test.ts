@@ -80,7 +80,7 @@ describeWithClients('the code on a page', () => {
     server.close()
   })
 
-  test(`of ${asks} random requests gives its rows`, async () => {
+  test(`gives the rows of its page, for ${asks} random requests`, async () => {
     const random = randomFrom(seed)
     const printed: Printed[] = []
     while (printed.length < asks) {
@@ -157,7 +157,7 @@ describeWithClients('the code on a page', () => {
     })
   }, 900_000)
 
-  test('of more rows than an export allows is a Power Query of all pages', async () => {
+  test('includes a Power Query of all pages if an export would have too many rows', async () => {
     const fields = [fieldOf('n:integer'), fieldOf('t:string')]
     const shop = await workshop(catalogAround([{ name: 't', order: ['n'], fields, export_rows: 1 }]), {
       'd/t.csv': 'n,t\n1,a\n2,b\n',
@@ -176,7 +176,7 @@ describeWithClients('the code on a page', () => {
     await close()
   })
 
-  test('of a refused aggregate gives its groups', async () => {
+  test('has a counterpart: the SQL in the refusal of an aggregate gives its groups', async () => {
     const random = randomFrom(seed)
     for (let left = asks; left > 0; left -= 1) {
       const match = tables[left % tables.length]

@@ -157,7 +157,7 @@ test('rows are cited with their filters and version, in words and in three style
   ).toBe(200)
 })
 
-test('the dictionary can be had as CSV, in the language of its page', async () => {
+test('the list of fields can be downloaded as CSV, in the language of its page', async () => {
   const [head, day, , , mm] = (await page('/pt/dataset/rain/daily/fields.csv', '*/*')).split('\n')
   expect([head, day, mm]).toEqual([
     'name,type,precision,scale,title,description,unit,kind,nulls,distinct_estimate,min,max,most_frequent,operators',
@@ -192,14 +192,14 @@ describe('texts of the catalog', () => {
   })
 })
 
-test('the colours are those of the catalog', async () => {
+test('the style sheet has the colours that the catalog declares', async () => {
   const [, sheet = ''] = /<link rel="stylesheet" href="([^"]*)"/.exec(await page('/en/')) ?? []
   const { body, headers } = await rawGet(service.app, sheet, {})
   expect(body.toString()).toContain('--accent: light-dark(#7a1f5c, #f0a6d8);')
   expect(headers['cache-control']).toBe('public, max-age=31536000, immutable')
 })
 
-test('the limits are those of the catalog', async () => {
+test('the page of limits states the limits that the catalog declares', async () => {
   const { app } = await serve(shop, { rateLimits: true })
   const limits = async (language: string): Promise<string> =>
     shownText((await rawGet(app, `/${language}/limits/`, { Accept: 'text/html' })).body.toString())
@@ -264,7 +264,7 @@ describe('a chart', () => {
     expect(valuesOf(await page(at + query))).toEqual(values)
   })
 
-  test('links from each of its values to as many rows', async () => {
+  test('links each of its values to as many rows as it counts for this value', async () => {
     for (const by of ['date', 'uf', 'place']) {
       const links = linksOf(await page(`${at}?group=${by}`))
       expect(links.length).toBeGreaterThan(3)
@@ -275,7 +275,7 @@ describe('a chart', () => {
   test.each<[step: string, days: string[], counts: string[]]>([
     ['months', ['2019-12-31', '2020-01-01', '2020-01-31', '2020-02-29', '2022-12-31'], ['1', '2', '1', '1']],
     ['years', ['1890-01-01', '1890-12-31', '1891-01-01', '2020-06-15', '9999-12-31'], ['2', '1', '1', '1']],
-  ])('links from %s to all of their days, and to no others', async (_step, days, counts) => {
+  ])('links its %s to the rows of all their days, and to no other rows', async (_step, days, counts) => {
     const fields = [{ name: 'day', type: 'date' }]
     const long = await workshop(catalogAround([{ name: 't', order: ['day'], filters: ['day'], fields }]), {
       'd/t.csv': `day\n${days.join('\n')}\n`,
@@ -446,7 +446,7 @@ describe('a chart elsewhere', () => {
     expect(text).not.toMatch(/<a |<script|<style| on\w+=/)
   })
 
-  test('has its line in the order of time, with gaps', async () => {
+  test('has its line in the order of time, with space for missing days', async () => {
     const { body } = await rawGet(service.app, '/en/dataset/rain/daily/chart.svg?group=date&ordering=rows')
     const path = /<path d="([^"]*)"[^>]*class="l0"/.exec(body.toString())?.[1] ?? ''
     // The first, second, third and fifth of January, between the axis at 52 and the end at 956.

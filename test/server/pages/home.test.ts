@@ -183,7 +183,7 @@ test('a small chart leaves out a last period that is incomplete', async () => {
   expect(await outlineWith('2025-01-02,1')).toMatch(/^M0 1(L[\d.]+ 1){11}$/)
 })
 
-test('a client that leaves does not stop a small chart for another one', async () => {
+test('a client that leaves does not stop a small chart for which another client waits', async () => {
   const { service: ownService } = await published()
   const leave = new AbortController()
   const server = http.createServer(ownService.app).listen(0, '127.0.0.1')

@@ -116,7 +116,7 @@ describeInBrowser('hostile texts', () => {
     '/api/v1/dataset/d/t/',
     '/files/d/',
   ])(
-    '%s shows them as text, and runs nothing',
+    '%s shows hostile texts as plain text, and runs none of them',
     async (path) => {
       const page = await browser().newPage()
       const trouble = troubleOf(page, at.base)

@@ -134,7 +134,7 @@ test.each(['', 'chart/', 'fields/', 'api/', 'sql/'])(
   },
 )
 
-test('a table without rows has no first row', async () => {
+test('in a table without rows, the page of the first row is a 404', async () => {
   const { status } = await rawGet(service.app, '/en/dataset/d/empty/row/1/', { Accept: 'text/html' })
   expect(status).toBe(404)
 })

@@ -205,7 +205,7 @@ describe.each(languages)('a table in %s', (language) => {
     [200, 200, 200],
     [201, 400, 0],
   ])(
-    'a page of %i rows is answered with %i, since longer pages would delay other clients',
+    'a page of %i rows is answered with the status %i, since longer pages would delay other clients',
     async (size, status, shown) => {
       const got = await get(`${page}?page_size=${size}`)
       expect([got.status, got.text.match(/<th scope="row">/g)?.length ?? 0]).toEqual([status, shown])

@@ -168,7 +168,7 @@ function filled(
   return [[name, name.endsWith('__gte') ? '1990' : '2100']]
 }
 
-test('the chart of any table opens drawn, with a measure of its own, in at most 100 kB', async () => {
+test('the chart page of any table opens with a drawing and a readable title, in at most 100 kB', async () => {
   const faults: unknown[] = []
   for (const table of published) {
     for (const language of languages) {

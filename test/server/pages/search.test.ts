@@ -144,7 +144,7 @@ test.each([
   }
 })
 
-test('a value states as many rows as its page shows', async () => {
+test('a value among the results states the number of rows that its page shows', async () => {
   const { text, links } = await search(samples, 'São Paulo')
   const values = links.filter((link) => link.includes('?'))
   expect(values.length).toBeGreaterThan(1)
@@ -194,7 +194,7 @@ describe('a search in a small catalog', () => {
     }
   })
 
-  test('a value of fewer rows than groups may have is not found', async () => {
+  test('a value with fewer rows than the minimum size of groups is not found', async () => {
     expect((await search(service, 'via apia')).links).toContain('/en/dataset/d/t/?road=Via+%C3%81pia')
     expect((await search(service, 'alley')).links).toEqual([])
   })

@@ -97,7 +97,7 @@ function cellsOf(markup: string): string[][] {
 describe.each(['en', 'pt'] as const)('pages in %s', (language) => {
   const at = `/${language}/dataset/d/t/`
 
-  test('a value as the page shows it finds its row', async () => {
+  test('a value finds its row if a reader types it as the page shows it', async () => {
     const { markup } = await page(at)
     const shown = cellsOf(markup).slice(0, rows.length)
     expect(shown).toHaveLength(rows.length)
@@ -140,7 +140,7 @@ describe.each(['en', 'pt'] as const)('pages in %s', (language) => {
     expect(JSON.parse(body.toString())).toMatchObject({ count: 2, results: [{ level: 's' }, { level: 's' }] })
   })
 
-  test('a filter shows what it was given, so that it can be sent again', async () => {
+  test('a filter shows its value as the reader typed it, so that the form can be sent again', async () => {
     const price = language === 'pt' ? '20,90' : '20.90'
     const { markup } = await page(`${at}?price__gte=${price}`)
     const [, value] = /name="price__gte"[^>]*value="([^"]*)"/.exec(markup.replaceAll(/\s+/g, ' ')) ?? []
@@ -148,7 +148,7 @@ describe.each(['en', 'pt'] as const)('pages in %s', (language) => {
     expect(cellsOf(markup).map(([id]) => id)).toEqual(['1', '3'])
   })
 
-  test('an error keeps what was typed, and says what would be right in the language of the page', async () => {
+  test('an error page keeps the typed values, and explains the right values in the language of the page', async () => {
     const { status, markup } = await page(`${at}?price__gte=20x&name=S%C3%A3o+Paulo&nope=1`)
     expect(status).toBe(400)
     const inputs = [
@@ -205,7 +205,7 @@ describe.each(['en', 'pt'] as const)('pages in %s', (language) => {
     },
   )
 
-  test('a table without matching rows says so, and leads to all of them', async () => {
+  test('a page without matching rows says so, and links to all rows', async () => {
     const { status, markup } = await page(`/${language}/dataset/d/few/?id=2`)
     const [notice = ''] = /<div class="notice".*?<\/div>/s.exec(markup) ?? []
     expect([status, /href="([^"]*)"/.exec(notice)?.[1], markup.includes('<table')]).toEqual([200, '?', false])
@@ -235,13 +235,13 @@ test.each([
   ['pt', ' 20,90 ', ['1']],
   // A fraction as the API writes it.
   ['pt', '20.90', ['1']],
-])('groups of digits are read in %s: %s', async (language, text, ids) => {
+])('a number is read as people write it in the language %s: %s', async (language, text, ids) => {
   const query = new URLSearchParams({ price: text })
   const { status, markup } = await page(`/${language}/dataset/d/t/?${query.toString()}`)
   expect([status, cellsOf(markup).map(([id]) => id)]).toEqual([200, ids])
 })
 
-test('a decimal is shown without final zeros after the point, and a condition with 100 is shown as 100', async () => {
+test('a decimal is shown without final zeros after the point, and 100 keeps its zeros, also in a condition', async () => {
   const { markup } = await page('/en/dataset/d/t/?share__gte=100')
   expect(cellsOf(markup).map((cells) => cells.at(-2))).toEqual(['100'])
   expect(textIn(markup)).toContain('share is 100 or greater')

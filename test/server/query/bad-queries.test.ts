@@ -178,7 +178,7 @@ test('more than 250 different bad queries are tested', () => {
   expect(new Set(cases.map(([parameter, text]) => `${parameter}=${text}`)).size).toBeGreaterThan(250)
 })
 
-test.each(cases)('%s=%.40s is a 400 that names it', async (parameter, text) => {
+test.each(cases)('%s=%.40s is a 400 that names the parameter', async (parameter, text) => {
   const query = new URLSearchParams([[parameter, text]])
   for (const path of [address, '/api/dataset/d/t/data']) {
     const { status, body } = await request(service.app).get(`${path}?${query.toString()}`)
@@ -261,7 +261,7 @@ test.each<[query: string, sentence: string]>([
     `must be one of: ${rowFormats.map(({ name }) => name).join(', ')} (did you mean "ndjson"?)`,
   ],
   ['n=abc', 'The parameter "n__eq" must be a whole number of 64 bits, digits only, such as 1200 or -7.'],
-])('%s is answered with a correct form', async (query, sentence) => {
+])('%s is refused with a message that helps to correct it', async (query, sentence) => {
   const { body } = await request(service.app).get(`${address}?${query}`).expect(400)
   expect((body as { detail: string }).detail).toContain(sentence)
 })

@@ -44,7 +44,7 @@ beforeAll(async () => {
 })
 
 test.each(sampled([10_000_000, 0]))(
-  'random conditions on parts give the rows of the evaluator, with %d bytes for codes',
+  'random conditions on parts of dates select the rows that an independent evaluator computes, with %d bytes for codes',
   async (codesBytesMax) => {
     const { app } = await serve(shop, { codesBytesMax })
     const [table] = allTables(shop.catalog)
@@ -68,7 +68,7 @@ test.each(sampled([10_000_000, 0]))(
   },
 )
 
-test('a part spans the days that have it', () => {
+test('the span of days of a part, such as a month, includes the date, and starts and ends in that part', () => {
   const [table] = allTables(shop.catalog)
   const field = table?.fields.find(({ name }) => name === 'day')
   const day = fc
@@ -117,7 +117,7 @@ const implied: [operator: Operator, values: string[], conditions: unknown[]][] =
   ['isnull', ['true'], []],
 ]
 test.each(sampled(implied))(
-  'a month that is %s %j implies conditions on moments',
+  'the condition %s %j on the month of a time implies conditions on the time itself',
   (operator, values, conditions) => {
     const [table] = allTables(shop.catalog)
     const field = table?.fields.find(({ name }) => name === 'at')
@@ -134,7 +134,7 @@ test.each(sampled(implied))(
   },
 )
 
-test('a day implies the day, and a day of the week nothing', () => {
+test('a condition on the day of a date implies a condition on the date, but a day of the week implies none', () => {
   const [table] = allTables(shop.catalog)
   const field = table?.fields.find(({ name }) => name === 'day')
   if (field === undefined) throw new Error('no day')
@@ -145,7 +145,7 @@ test('a day implies the day, and a day of the week nothing', () => {
   expect(impliedConditions).toEqual([[{ field, operator: 'eq', values: ['2020-05-01'] }], []])
 })
 
-test('a field with the name of a part replaces it', async () => {
+test('a field that has the name of a part of a date replaces this part', async () => {
   const table = {
     name: 't',
     order: ['date asc'],

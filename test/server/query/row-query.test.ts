@@ -88,11 +88,11 @@ describe('the normal form', () => {
     ['all fields in another order stay', 'fields=note,n,city,day,is', 'fields=note%2Cn%2Ccity%2Cday%2Cis'],
     ['the page is no part of it', 'page=3&n=1', 'n=1'],
     ['plus and %20 are one blank', 'city=a+b%20c', 'city=a+b+c'],
-  ])('of %s is %s', (_rule, query, form) => {
+  ])('follows the rule "%s" for the query %s', (_rule, query, form) => {
     expect(normal(query)).toBe(form)
   })
 
-  test('equal filters have equal keys, and different ones different keys', () => {
+  test('equal filters have equal cache keys, and different filters have different cache keys', () => {
     const same = [
       'city=A&n__gt=1',
       'n__gt=1&city=A',

@@ -191,12 +191,9 @@ test.each([
   ['\tJAÚ ', [' Ja\u00fa\t ']],
   ['sao', []],
   ['a b', []],
-])(
-  'a text in any case, with accents and surrounding blanks, %j, finds the same texts',
-  async (text, names) => {
-    expect(await counted([['city__iexact', text]])).toBe(inCities(...names))
-  },
-)
+])('the operator iexact ignores case, accents and surrounding blanks: %j', async (text, names) => {
+  expect(await counted([['city__iexact', text]])).toBe(inCities(...names))
+})
 
 describe('a list', () => {
   test.each<[query: string, names: string[]]>([
@@ -210,7 +207,7 @@ describe('a list', () => {
     expect(await counted([...new URLSearchParams(query)])).toBe(inCities(...names))
   })
 
-  test('of two ends may have a blank after its comma, or be given as a repeated parameter', async () => {
+  test('with the two ends of a range may have a blank after its comma, or be a repeated parameter', async () => {
     const due = countOf(({ day }) => day >= '2020-01-01' && day <= '2020-03-01')
     expect(await counted([['day__range', '2020-01-01, 2020-03-01']])).toBe(due)
     expect(
@@ -266,7 +263,7 @@ describe('an operand that is not a value of its field', () => {
         (_, n) => `city: "zzzzzzzzz${String.fromCodePoint(97 + n)}" is not a value`,
       ).join(', '),
     ],
-  ])('%s names the nearest values', async (query, hint) => {
+  ])('gets a hint with the nearest values: %s', async (query, hint) => {
     for (const form of ['data', 'export']) expect([form, await hintOf(query, form)]).toEqual([form, hint])
     expect(await hintOf(`${query}&format=csv`)).toBe(hint)
   })
@@ -278,7 +275,7 @@ describe('an operand that is not a value of its field', () => {
     expect(hint?.split(', ')).toHaveLength(2)
   })
 
-  test('names fields of any letters', async () => {
+  test('gets a hint even if the name of the field has accents, blanks or dashes', async () => {
     const fields = ['n:integer', { name: 'preço – total', type: 'string' }].map(fieldOf)
     const shop = await workshop(catalogAround([{ name: 't', order: ['n'], fields }]), {
       'd/t.csv': 'n,preço – total\n1,Çédille\n2,other\n',
@@ -293,7 +290,7 @@ describe('an operand that is not a value of its field', () => {
     ])
   })
 
-  test('is a sentence with a link on a page, if other values of the list have rows', async () => {
+  test('appears on a page in a sentence with a link, even if other values of the list have rows', async () => {
     const { text } = await request(service.app)
       .get('/en/dataset/d/t/?city__in=SAO+PAULO,C%2B%2B')
       .set('Accept', 'text/html')
@@ -303,7 +300,7 @@ describe('an operand that is not a value of its field', () => {
     expect(text).toContain('>C++<')
   })
 
-  test('is a sentence with a link on a page', async () => {
+  test('appears on a page in a sentence with a link to the nearest value', async () => {
     const { text } = await request(service.app)
       .get('/en/dataset/d/t/?city=SAO+PAULO&n__gte=0')
       .set('Accept', 'text/html')
@@ -344,7 +341,7 @@ describe('a list without quotes', () => {
     expect([await chartStatus('Lima,Peru'), await chartStatus('Peru, Lima')]).toEqual([200, 400])
   })
 
-  test('is quoted in the links of a list that was repeated', async () => {
+  test('becomes a quoted list in links if the request repeated the parameter', async () => {
     const { body } = await request(service.app).get(`${rows}?city__in=São Paulo&city__in=C%2B%2B&page_size=1`)
     const { count, next } = body as { count: number; next: string }
     expect(new URL(next).searchParams.get('city__in')).toBe('"C++","São Paulo"')
@@ -476,7 +473,7 @@ describe('a search', () => {
     expect([text, await counted([['search', text]])]).toEqual([text, inCities(...names)])
   })
 
-  test('of a phrase is the same in links', async () => {
+  test('for a phrase gives the same number of rows through the link to the next page', async () => {
     const { body } = await request(service.app).get(
       `${rows}?${new URLSearchParams({ search: 'paulo, “sao p”', page_size: '1' }).toString()}`,
     )
@@ -490,7 +487,7 @@ describe('a search', () => {
     ])
   })
 
-  test.each(['"', '...', '* , ;', '“”'])('%s has no words', async (text) => {
+  test.each(['"', '...', '* , ;', '“”'])('for %s is refused, since it has no words', async (text) => {
     expect(await counted([['search', text]])).toMatch(/^400: .*must be words or "phrases"/)
   })
 })

@@ -28,7 +28,7 @@ test('the file name of a page has its number', () => {
   expect(nameOf('state=SP', 3)).toBe('covid19-caso-state-SP-page-3-2026-01-02.csv')
 })
 
-test('any query has a file name that every system can save, and other queries have others', () => {
+test('any query has a file name that every system can save, and different queries have different file names', () => {
   const values = fc.string({ unit: 'binary', maxLength: 60 })
   fc.assert(
     fc.property(values, values, (first, second) => {

@@ -278,7 +278,7 @@ describe('health', () => {
       ],
       4,
     ),
-  )('explains without a path that a pointer %s', async (_what, harm, fault) => {
+  )('explains that the file current.json of a table %s, but shows no path', async (_what, harm, fault) => {
     const ownShop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await ownShop.ingest()
     await harm(path.join(ownShop.warehouse, 'd', 't', 'current.json'))
@@ -294,7 +294,7 @@ describe('health', () => {
     expect(running.logged()).toContain(ownShop.warehouse)
   })
 
-  test('is degraded if a file is damaged; a scrub finds it, and the previous snapshot is served', async () => {
+  test('is degraded after a check of all files finds damage, and the previous snapshot is served', async () => {
     const ownShop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     await ownShop.ingest({ now: () => new Date('2026-01-01T00:00:00Z') })
     await ownShop.write('d/t.csv', 'n\n1\n2\n')

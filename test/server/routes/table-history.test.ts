@@ -103,7 +103,7 @@ test.each([
   ['?id=x', 't', /"id" is not a value of its field/],
   ['?id=1&n=1', 't', /no parameter "n"/],
   ['?id=1', 'keyless', /has no key/],
-])('%s of %s is invalid', async (query, table, detail) => {
+])('the history of the row "%s" of the table %s is refused', async (query, table, detail) => {
   const { status, body } = await get(query, table)
   expect([status, (body as { detail: string }).detail]).toEqual([400, expect.stringMatching(detail)])
 })

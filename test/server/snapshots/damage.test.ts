@@ -168,7 +168,7 @@ test('no wrong row is sent, and damage is reported within 2 s of the first read'
   expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
 }, 3_600_000)
 
-test('no wrong row is sent from damaged files beside the parts', async () => {
+test('no wrong row is sent from a damaged dictionary or binary file', async () => {
   const faults: string[] = []
   for (let left = unreadDamages; left > 0 && faults.length < 5; left -= 1) {
     await rm(home, { recursive: true })
@@ -235,7 +235,7 @@ test('no wrong row is sent from a file with the bytes of another one', async () 
   }
 }, 60_000)
 
-test('the scrub finds all other damage', async () => {
+test('a check of all files finds damage in files of every other kind', async () => {
   const names = (await readdir(pristine)).filter((name) => /parquet|words|values|csv\.gz|report/.test(name))
   expect(names.length).toBeGreaterThan(6)
   for (const name of names) {

@@ -111,7 +111,7 @@ describe('paging', () => {
       '../t',
       '20260102T030405Z-0123456789ab/',
     ]),
-  )('snapshot=%s is refused by name', async (id) => {
+  )('snapshot=%s is refused with the name of the parameter', async (id) => {
     const { shop } = await shopOf([1])
     const { status, body } = await json(await serve(shop), `${rows}?snapshot=${encodeURIComponent(id)}`)
     expect([status, body['errors']]).toEqual([
@@ -228,7 +228,7 @@ describe('addresses that were harvested', () => {
     expect((await followed(service, '/files/d/t.parquet')).status).toBe(404)
   })
 
-  test('of several parts lead to those of the current snapshot, as long as their number is the same', async () => {
+  test('of several parts lead to the parts of the current snapshot, as long as it has the same number of parts', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
     const harvested = (await filesIn(service)).filter((target) => target.endsWith('.parquet'))
@@ -314,17 +314,25 @@ describe('old snapshots', () => {
       gone: number[],
     ]
   >([
-    ['the newest stay', [1, 2, 3, 4], 4, 100, 2, 0, [1, 2]],
-    ['more of them where asked', [1, 2, 3, 4], 4, 100, 3, 0, [1]],
-    ['none goes within its grace', [1, 2, 3, 4], 4, 5, 2, 24, []],
-    ['grace begins with the next one', [1, 2, 3, 4], 4, 26, 2, 24, [1]],
-    ['an old one has its grace too', [1, 50, 51], 51, 60, 1, 24, []],
-    ['and goes at its end', [1, 50, 51], 51, 74, 1, 24, [1]],
-    ['the current one stays, however old, and what was rolled back', [1, 2, 3, 4], 1, 100, 2, 0, []],
-    ['what was rolled back takes no place', [1, 2, 3, 4, 5], 4, 100, 2, 0, [1, 2]],
+    ['the two newest snapshots stay', [1, 2, 3, 4], 4, 100, 2, 0, [1, 2]],
+    ['more snapshots stay if the configured number is higher', [1, 2, 3, 4], 4, 100, 3, 0, [1]],
+    ['no snapshot is removed within its grace period', [1, 2, 3, 4], 4, 5, 2, 24, []],
+    ['the grace period of a snapshot begins with the next snapshot', [1, 2, 3, 4], 4, 26, 2, 24, [1]],
+    ['a snapshot that was current for long has a grace period too', [1, 50, 51], 51, 60, 1, 24, []],
+    ['a snapshot is removed at the end of its grace period', [1, 50, 51], 51, 74, 1, 24, [1]],
+    ['after a rollback, the current snapshot and all newer snapshots stay', [1, 2, 3, 4], 1, 100, 2, 0, []],
+    [
+      'a snapshot that was rolled back does not count toward the number that stay',
+      [1, 2, 3, 4, 5],
+      4,
+      100,
+      2,
+      0,
+      [1, 2],
+    ],
     ['one alone stays', [1], 1, 100, 2, 0, []],
     ['two stay', [1, 2], 2, 100, 2, 0, []],
-    ['order does not matter', [3, 1, 4, 2], 4, 100, 2, 0, [1, 2]],
+    ['the order of the snapshots does not matter', [3, 1, 4, 2], 4, 100, 2, 0, [1, 2]],
   ])('%s', (_what, ids, current, now, count, graceHours, gone) => {
     const retention = { count, graceMs: graceHours * hourMs }
     const expired = removableSnapshots(

@@ -345,7 +345,7 @@ test('an operand without rows gives a hint', async () => {
   expect(headers['acervo-hint']).toBe('state: "sp" is not a value; nearest "SP"; try state__iexact')
 })
 
-test('counts of coded values need no statement, and further pages of groups need no further statement', async () => {
+test('groups of a field with codes are counted without an SQL statement; without codes, one statement serves all pages', async () => {
   const { app, scans } = await serve(shop)
   await textAt(app, `${address}?group=state&day__month=2020-06`)
   expect(scans.statements).toBe(0)
@@ -372,7 +372,7 @@ test('groups that may need too much memory are refused before a statement runs',
   expect(await jsonAt(app, `${address}?group=n&state=None`)).toMatchObject({ count: 1 })
 })
 
-test('sums and quotients of doubles are the nearest ones', () => {
+test('sums and quotients of doubles are rounded to the nearest double', () => {
   const double = fc.double({ noNaN: true, noDefaultInfinity: true })
   fc.assert(
     fc.property(
@@ -441,7 +441,7 @@ describe('a table with a minimum size of groups', () => {
     }
   })
 
-  test('shows none on its pages', async () => {
+  test('shows no smaller group on its pages', async () => {
     const { app } = await serve(few)
     const html = { Accept: 'text/html' }
     const chart = await textAt(app, '/en/dataset/d/t/chart/?group=name', html)

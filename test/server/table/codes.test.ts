@@ -97,7 +97,7 @@ test('each filter field has codes', () => {
   ])
 })
 
-test('random queries give the rows of the evaluator, with codes and without', async () => {
+test('random queries select the rows that an independent evaluator computes, with codes and without', async () => {
   const [only] = allTables(shop.catalog)
   if (only === undefined) throw new Error('no table')
   const differences: string[] = []
@@ -141,7 +141,7 @@ describe('rows are found without a statement over the parts', () => {
     ['?city__in=nobody,Cidade%201&state__in=a,b', () => false],
     ['?price__gte=0', () => true],
   ]
-  test.each(cases)('the query is %s', async (ask, isRight) => {
+  test.each(cases)('if the query is %s', async (ask, isRight) => {
     const { app, seen } = await serving()
     const { count, results } = await getPage(app, `${address}${ask}`)
     expect(count).toBe(rowCells.filter(isRight).length)

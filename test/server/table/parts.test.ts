@@ -63,7 +63,7 @@ test.each<[number, string, ServiceOptions]>([
   [0, 'packed', {}],
   [1, 'by DuckDB', { codesBytesMax: 0 }],
 ])(
-  'random queries give the rows of the evaluator: %i, %s',
+  'random queries select the rows that an independent evaluator computes: %i, %s',
   async (at, _name, options) => {
     const { shop, rows } = shops[at] ?? { shop: null, rows: [] }
     if (shop === null) throw new Error('no shop')

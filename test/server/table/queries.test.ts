@@ -26,13 +26,13 @@ beforeAll(async () => {
 
 /** Each engine that says which rows a query chooses; one that is added is added here. */
 const engines: [engine: string, open: () => ServiceOptions][] = [
-  ['codes, and DuckDB for what has none', () => ({})],
+  ['codes, and DuckDB for fields without codes', () => ({})],
   ['DuckDB', () => ({ codesBytesMax: 0 })],
   ['a linear reading', () => ({ otherSelections: new LinearSelections() })],
 ]
 
 test.each(engines)(
-  'random queries, executed by %s, give the rows of the evaluator',
+  'random queries, executed by %s, select the rows that an independent evaluator computes',
   async (_engine, open) => {
     const service = await serve(sampled, open())
     const random = randomFrom(seed)
@@ -50,7 +50,7 @@ test.each(engines)(
 )
 
 test.each(engines)(
-  'each operator of each type, executed by %s, gives the rows of the evaluator',
+  'each operator of each type, executed by %s, selects the rows that an independent evaluator computes',
   async (_engine, open) => {
     const service = await serve(sampled, open())
     const random = randomFrom(seed)
@@ -95,7 +95,7 @@ test.each(engines)(
   60_000 + 6000 * tableQueries,
 )
 
-test('random queries over hostile texts give the rows of the evaluator', async () => {
+test('random queries over hostile texts select the rows that an independent evaluator computes', async () => {
   const random = randomFrom(seed)
   const shop = await workshop(catalogAround([{ name: 't', ...hostileTable }]))
   const file = path.join(shop.sources, 'd/t.csv.gz')

@@ -66,7 +66,7 @@ describe('rows of every type', () => {
     }
   }, 1_800_000)
 
-  test('give the rows of the evaluator', async () => {
+  test('match the rows that an independent evaluator computes', async () => {
     const [shop] = shops
     const [table] = shop === undefined ? [] : allTables(shop.catalog)
     if (shop === undefined || table === undefined) throw new Error('no table')
@@ -109,7 +109,7 @@ describe('rows of a large table', () => {
   }
 
   test.each([1, 128, 300, ...(isQuick ? [] : [1310, 1311, 2048, 2700])])(
-    'page %d is read without a statement',
+    'page %d is read without an SQL statement',
     async (page) => {
       const { app, statements } = await serving()
       const { results } = await getPage(app, `${address}?page=${page}&page_size=100`)
@@ -126,7 +126,7 @@ describe('rows of a large table', () => {
     expect(statements()).toBe(0)
   })
 
-  test('rows for people are read without a statement, if no field needs DuckDB', async () => {
+  test('rows for HTML pages are read without an SQL statement, if no field needs DuckDB', async () => {
     const { app, statements } = await serving()
     const { text } = await request(app)
       .get('/en/dataset/d/t/?varied=77&fields=alone,few,n,varied')
@@ -138,7 +138,7 @@ describe('rows of a large table', () => {
     expect(statements()).toBe(0)
   })
 
-  test('many rows at once are read without a statement as JSON, and by DuckDB in other forms', async () => {
+  test('many rows at once are read as JSON without an SQL statement, and by DuckDB in other forms', async () => {
     const { app, statements } = await serving()
     const { results } = await getPage(app, `${address}?page=2&page_size=5000`)
     expect(results).toEqual(Array.from({ length: 5000 }, (_, row) => due(5000 + row)))

@@ -23,7 +23,7 @@ test('a page that needs more memory than allowed is a 422 with a remedy', async 
   expect((await getPage(app, `${address}?page_size=1&page=700`)).results).toEqual([{ n: 699, s: long }])
 })
 
-test('a page beside unusually long rows is read alone', async () => {
+test('a page of one row is read without the unusually long rows beside it', async () => {
   const [short, long] = [20_000, isQuick ? 150 : 400]
   const textOf = (n: number): string => (n < short ? 'x' : String(n).padEnd(100_000, 'y'))
   const lines = Array.from({ length: short + long }, (_, n) => `${n},${textOf(n)}`)

@@ -104,7 +104,7 @@ describe('pages', () => {
   })
 
   test.each(['0', '-1', '10001', 'abc', '1.5', '1e2', ' 5', '%00', '９'])(
-    'page_size=%s is refused by name',
+    'page_size=%s is refused with the name of the parameter',
     async (size) => {
       const response = await request(app)
         .get(`${address}?page_size=${encodeURI(size)}`)
@@ -121,7 +121,7 @@ describe('pages', () => {
   )
 })
 
-test('the declared order is total: directions, nulls last, ties as in the source', async () => {
+test('the declared order is total: each field has a direction, nulls are last, and ties stay as in the source', async () => {
   const shop = await workshop(
     tinyCatalog({ fields: ['a:string', 'b:integer', 'at:integer'], order: ['a desc', 'b'] }),
     {

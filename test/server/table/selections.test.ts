@@ -110,8 +110,8 @@ describe('a selection is computed once', () => {
 
 const keyOf = (n: number): string => String((n * 7919) % 5003).padStart(6, '0')
 
-describe('only possible parts are read', () => {
-  test('by conditions on the first field of the order', async () => {
+describe('only parts that can have matching rows are read', () => {
+  test('for conditions on the first field of the order', async () => {
     const { app, statements } = await recordStatements(shop)
     expect((await getPage(app, `${address}?n__range=600,700&state=SP`)).count).toBe(
       rows.filter(({ n, state }) => n >= 600 && n <= 700 && state === 'SP').length,
@@ -144,7 +144,7 @@ describe('only possible parts are read', () => {
     ['code__lte=c100&code__gte=c1', ({ code }) => code <= 'c100' && code >= 'c1'],
     ['code__lt=c0', () => false],
     ['code__isnull=false&n__lt=30', ({ n }) => n < 30],
-  ])('nearest values among many are looked up: %s', async (ask, isRight) => {
+  ])('the limits of a range are looked up among the many values of a field: %s', async (ask, isRight) => {
     const { app, statements } = await recordStatements(shop)
     const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
     expect(numbers(answer.results)).toEqual(rows.filter(isRight).map(({ n }) => n))
@@ -171,7 +171,7 @@ describe('only possible parts are read', () => {
       orders = outcome?.status === 'published' ? outcome.manifest.orders : undefined
     })
 
-    test('of the snapshot', () => {
+    test('in an order that the snapshot stores', () => {
       expect(orders).toMatchObject([{ keys: [{ field: 'key', direction: 'asc' }] }])
     })
 
@@ -187,7 +187,7 @@ describe('only possible parts are read', () => {
       ['key__gt=0049x', (key) => key !== null && key > '0049x'],
       ['key__isnull=true', (key) => key === null],
       ['key__isnull=false', (key) => key !== null],
-    ])('the condition %s finds the rows that it finds among texts', async (ask, isRight) => {
+    ])('the condition %s compares texts, not numbers, and finds the expected rows', async (ask, isRight) => {
       const { app, statements } = await recordStatements(keys)
       const answer = await getPage(app, `${address}?${ask}&page_size=1000`)
       const due = records.filter(({ key }) => isRight(key)).map(({ n }) => n)
@@ -195,7 +195,7 @@ describe('only possible parts are read', () => {
       expect(statements().filter((sql) => /part-\d+/.test(sql))).toEqual([])
     })
 
-    test('any page in the order of the field is a slice', async () => {
+    test('any page in the order of the field is read without a scan of the parts', async () => {
       const { app, statements } = await recordStatements(keys)
       const due = records.toSorted((a, b) =>
         (a.key ?? 'x') < (b.key ?? 'x') ? -1 : (a.key ?? 'x') > (b.key ?? 'x') ? 1 : a.n - b.n,
@@ -245,13 +245,16 @@ describe('orders', () => {
   test.each([
     ['state', byState(1)],
     ['-state', byState(-1)],
-  ])('%s: nulls last, equal rows in file order, to the last page', async (ordering, due) => {
-    const { app } = await serve(shop)
-    const pages = await walk(app, `${address}?ordering=${ordering}&page_size=700`)
-    expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
-  })
+  ])(
+    'with ordering=%s, nulls are last and equal rows stay in file order, on every page',
+    async (ordering, due) => {
+      const { app } = await serve(shop)
+      const pages = await walk(app, `${address}?ordering=${ordering}&page_size=700`)
+      expect(pages.flatMap(({ results }) => numbers(results))).toEqual(due)
+    },
+  )
 
-  test('the stored order needs no query, and neither does a field with one value', async () => {
+  test('the stored order needs no query, and an order by a field with one value needs no second query', async () => {
     const { app, scans } = await serve(shop)
     await getPage(app, `${address}?ordering=n`)
     expect(scans.statements).toBe(0)
@@ -271,7 +274,7 @@ describe('orders', () => {
     ['state__isnull=true', ({ state }) => state === null],
     ['state__isnull=false', ({ state }) => state !== null],
     ['state__gte=RJ', ({ state }) => state !== null && state >= 'RJ'],
-  ])('of the rows that %s leaves follow the requested fields', async (condition, isRight) => {
+  ])('apply to the rows that match %s', async (condition, isRight) => {
     const { app } = await serve(shop)
     for (const [ordering, sign] of [
       ['state', 1],
@@ -291,7 +294,7 @@ describe('orders', () => {
 })
 
 describe('a query that costs too much is refused, with the address of the file', () => {
-  test.each(['state=SP', 'ordering=-state', 'search=rio'])('the query is %s', async (query) => {
+  test.each(['state=SP', 'ordering=-state', 'search=rio'])('if the query is %s', async (query) => {
     const { app, scans } = await serve(shop, { scanValuesMax: 1500 })
     const { body, headers } = await request(app).get(`${address}?${query}`).expect(422)
     const { type, detail } = body as { type: string; detail: string }
@@ -343,7 +346,7 @@ test('a cached answer keeps the headers that were known only while it was built'
   expect(first.headers['acervo-count']).toBe('1000')
 })
 
-test('a selection beyond its end, and an empty one', async () => {
+test('a page beyond the end of a selection is a 404, and an empty selection has one empty page', async () => {
   const { app } = await serve(shop)
   await request(app).get(`${address}?state=SP&page_size=1000&page=2`).expect(404)
   const none = await getPage(app, `${address}?state=XX`)
@@ -374,7 +377,7 @@ test('a reader that leaves stops the scan, unless another one needs it', async (
 })
 
 test.each(['?state=SP&page_size=10', '?ordering=-code&page_size=10', '?search=sao&ordering=code'])(
-  'a selection that needs more memory than available for %s says what helps, not a smaller page',
+  'if the selection %s needs too much memory, the refusal advises a condition, not a smaller page',
   async (ask) => {
     for (const selectionBytesMax of [0, 10_000_000]) {
       const { app, scans } = await serve(shop, { selectionBytesMax })
@@ -515,7 +518,7 @@ test('a query whose links would be too long is refused', async () => {
   expect((await getPage(app, String(page.next))).results).toHaveLength(1)
 })
 
-test('a page of rows in many parts does not wait for itself', async () => {
+test('the queries for one page of rows in many parts do not wait for each other', async () => {
   const { app } = await serve(shop, { queryConnections: 1, scanConnections: 1, queueTimeoutMs: 1 })
   const { results } = await getPage(app, `${address}?ordering=-state,code&page_size=200&page=6`)
   expect(results).toHaveLength(200)

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const script = (then: string): string =>
   `const { openSpill } = await import('./dist/server/table/engine/spill.js'); const folder = await openSpill(); ${then}`
 
-test('a folder stays as long as its process, whatever else is removed', async () => {
+test('the folder of a running process stays when another process removes abandoned folders', async () => {
   const env = { PATH: process.env['PATH'], TMPDIR: await temporaryFolder() }
   const sweeping = `for (let n = 0; n < 5; n += 1) { gc(); await new Promise((go) => setTimeout(go, 20)) }
     console.log(folder); setInterval(() => undefined, 1000)`
