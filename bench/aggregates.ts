@@ -68,7 +68,7 @@ const widths = [
 const memoryMb = 512
 const furtherMb = 50
 
-/** Measures the peak memory of clients that request the widest groups which the service accepts. */
+/** Measures the peak memory of the service while clients request the widest groups that it accepts. */
 async function memoryOf({ environment }: Bench): Promise<Line> {
   const service = await startService({ ...environment, MEMORY: `${memoryMb}MB` })
   try {

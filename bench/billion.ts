@@ -8,7 +8,8 @@ const sizes = { billion: 1_000_000_000, million: 1_000_000 } as const
 type Linked = keyof typeof sizes
 
 /**
- * Pages at the ends and in the middle of a billion rows, and what a server needs for such a table.
+ * Measures pages at both ends and in the middle of a billion rows, and the start-up time and memory of the
+ * server.
  * @param scale factor for the number of rows; 1 for a billion
  */
 export async function billion(bench: Bench, scale: number): Promise<Line[]> {

@@ -7,7 +7,7 @@ import { runLoad, type Answer } from './load.ts'
 import { measure, startReference, startService, type Measured, type Server } from './servers.ts'
 import { median } from './median.ts'
 
-/** One line of the result: ours against a reference that was measured in the same run. */
+/** One line of the result: our figure against the figure of a reference from the same run. */
 export interface Line {
   readonly title: string
   readonly unit: string
@@ -36,7 +36,7 @@ export interface Bench {
   readonly share: number
 }
 
-/** So that no figure rests on only a few requests. */
+/** Returns at least 20, since a few requests give no reliable figure. */
 export const requestsOf = ({ share }: Bench, usual: number): number => Math.max(20, Math.round(share * usual))
 
 const base = '/api/v1/dataset/bench'
@@ -230,7 +230,7 @@ export async function pageDepths(bench: Bench): Promise<Line[]> {
   ]
 }
 
-/** Compares the CPU time of HTML pages with that of the JSON of as many rows, without caches. */
+/** Compares the CPU time of HTML pages with that of JSON pages of as many rows, without caches. */
 export async function htmlPages(bench: Bench): Promise<Line[]> {
   const service = await startService({ ...bench.environment, ...noCaches })
   const [htmlMs, jsonMs]: [number[], number[]] = [[], []]

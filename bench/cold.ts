@@ -7,7 +7,7 @@ import { bareLine, ownSql, requestsOf, type Bench, type Line } from './cases.ts'
 import { median } from './median.ts'
 import { measure, startService, type Server } from './servers.ts'
 
-/** Uncached pages of tables with a row store, with all caches off. */
+/** Measures pages of tables that have a row store, with all caches off. */
 export async function cold(bench: Bench): Promise<Line[]> {
   const none = { CACHE_MB: '0' }
   const service = await startService({ ...bench.environment, ...none })

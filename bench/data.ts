@@ -24,7 +24,7 @@ export async function writeSources(folder: string, catalog: Catalog, scale: numb
   }
 }
 
-/** Writes a source of the table `fresh` in which every row has the version, so that answers show theirs. */
+/** Writes a source of the table `fresh` with the version in every row, so that answers show their version. */
 export async function writeFresh(folder: string, catalog: Catalog, version: number): Promise<void> {
   const table = allTables(catalog).find(({ name }) => name === 'fresh')
   if (table === undefined) throw new Error('the catalog of the benchmark has no table fresh')

@@ -48,7 +48,7 @@ export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
 
 interface BareSeconds {
   readonly parquet: number
-  /** Seconds with the gzipped CSV. */
+  /** Seconds of both COPYs together. */
   readonly sum: number
 }
 

@@ -9,7 +9,10 @@ import { openStore } from '../core/warehouse/stores/open.ts'
 import { recordVerified, versionsIn } from '../core/warehouse/state-files.ts'
 import type { Bench } from './cases.ts'
 
-/** Tables of any size on little disk: hard links to the parts of the large table, of 250,000 rows each. */
+/**
+ * A table of any size that needs little disk: its parts are hard links to parts of `large`, of 250,000 rows
+ * each.
+ */
 export interface LinkedTable {
   readonly name: string
   readonly rows: number

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A load of HTTP requests over open connections, each sending the next request after its answer. Reads no
- * more of an answer than it needs, to leave the processors to the server.
+ * A load of HTTP requests over open connections: each connection sends its next request after an answer.
+ * Reads no more of an answer than it needs, to leave the processors to the server.
  */
 export interface Load {
   readonly port: number
@@ -12,7 +12,7 @@ export interface Load {
   /** Path and query of the request with this number, from 0. */
   readonly target: (number: number) => string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sees every answer; the body only where `keepBodies`. */
+  /** Receives every answer; its body only with `keepBodies`. */
   readonly onAnswer?: (answer: Answer) => void
   readonly keepBodies?: boolean
 }

@@ -182,7 +182,7 @@ const monthOf = (month: number): string =>
 
 const listSql = (texts: readonly string[]): string => `[${texts.map(quotedText).join(', ')}]`
 
-/** SQL: a random number of a person from 0 below 1, by seed. */
+/** SQL: a person's random number for a seed, at least 0 and below 1. */
 const randomOfPerson = (seed: number): string => `(hash(person, ${seed}) >> 11)::double / ${2 ** 53}`
 
 /** Returns SQL for the rows of a month: the same people every month, with other pay. */

@@ -10,7 +10,7 @@ import { startService } from './servers.ts'
 
 const base = '/api/v1/dataset/bench'
 
-/** Readers of every table while one is refreshed again and again. */
+/** Measures readers of all tables while one table is refreshed again and again. */
 export async function refreshes(
   bench: Bench,
   catalog: Catalog,
@@ -87,7 +87,7 @@ async function pause(over: AbortSignal): Promise<boolean> {
   return setTimeout(5000, true, { signal: over }).catch(() => false)
 }
 
-/** 500 readers who ask for cold pages as fast as they can. */
+/** Measures 500 readers that request cold pages as fast as they can. */
 export async function overload(bench: Bench, seconds: number): Promise<Line[]> {
   const service = await startService(bench.environment)
   const { port } = service

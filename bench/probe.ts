@@ -1,7 +1,8 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 
 /**
- * Loaded before a server (`node --import`); answers over IPC what the process used since the last message.
+ * This file, loaded before a server (`node --import`), reports over IPC what the process used since the last
+ * message.
  */
 export interface Usage {
   readonly cpuMs: number

@@ -3,8 +3,8 @@ import http from 'node:http'
 import express from 'express'
 
 /**
- * Bare server for comparison, which sends stored answers by target. ANSWERS is a JSON file of them, KIND is
- * http or express, HEADERS=yes sends the headers of the service too.
+ * Bare server for comparison, which sends stored answers by target. ANSWERS is a JSON file of the answers,
+ * KIND is http or express, HEADERS=yes sends the headers of the service too.
  */
 interface Stored {
   readonly target: string

@@ -9,7 +9,7 @@ import { tableId, type Table } from '../core/catalog/catalog.ts'
 import { randomFrom } from './random.ts'
 import { randomValue } from './values.ts'
 
-/** Rows in any number, from samples or at random, and their files. */
+/** Makes any number of rows, from samples or at random, and writes their files. */
 
 export type SourceRow = Readonly<Record<string, string | number>>
 
@@ -17,7 +17,7 @@ type SampleRow = Readonly<Record<string, string>>
 
 interface Repetition {
   readonly row: SampleRow
-  /** Number of the row in the sample, and of the copy; from 0. */
+  /** Index of the row in the sample; `copy` is the index of the copy. */
   readonly at: number
   readonly copy: number
   readonly rows: readonly SampleRow[]

@@ -14,7 +14,7 @@ export interface Server {
   readonly stop: () => Promise<void>
 }
 
-/** A load and what the server used for it, per answer. */
+/** Result of a load, with the resources that the server used. */
 export interface Measured extends LoadResult {
   readonly cpuMs: number
   readonly loopBusyMs: number
@@ -80,7 +80,7 @@ export async function usageOf(child: ChildProcess): Promise<Usage> {
   return usage
 }
 
-/** Runs a load against a server; `warmUp` runs part of it before, unmeasured. */
+/** Runs a load against a server; `warmUp` first runs a part without measuring. */
 export async function measure(
   server: Server,
   load: Omit<Load, 'port'>,

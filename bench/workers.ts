@@ -9,8 +9,8 @@ const page = '/api/v1/dataset/bench/large/data/?page_size=100'
 const connections = 64
 
 /**
- * Compares cached pages of two workers with those of one. They are requested by wrk, which needs little CPU;
- * skipped without it.
+ * Compares cached pages of two workers with those of one. Requests the pages with wrk, which needs little
+ * CPU; without wrk, measures nothing.
  */
 export async function twoWorkers(bench: Bench): Promise<Line[]> {
   if (spawnSync('wrk', ['--version']).error !== undefined) {

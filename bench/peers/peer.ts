@@ -8,7 +8,7 @@ type PeerRequest = string | { readonly address: string; readonly json: object }
 
 /** Requests for each peer: 100 rows, or a single row for a count. */
 export interface Asks {
-  /** A page of the whole table, from its start (0) to its end (1). */
+  /** A page of the whole table; `share` runs from start (0) to end (1). */
   readonly page: (share: number) => PeerRequest
   readonly first: (state: string) => PeerRequest
   /** Page in the middle of a state's rows. */
@@ -52,7 +52,6 @@ export interface Peer {
   readonly asks: Asks
   /** Returns the total that an answer states for all pages; null if it states none. */
   readonly countIn: (body: unknown) => number | null
-  /** Returns the number of rows that an answer contains. */
   readonly rowsIn: (body: unknown) => number
   readonly roots: readonly number[]
   readonly stop: () => Promise<void>

@@ -11,7 +11,7 @@ interface Place {
 /**
  * Adds a table to the text of a catalog.
  * @param table YAML list with the table as its only item, unindented
- * @throws StartError if `datasets` or `tables` is missing or no list
+ * @throws StartError if `datasets` or `tables` is missing or not a list
  */
 export function addTable(text: string, table: string, place: Place): string {
   const document = parseDocument(text, { version: '1.2' })
@@ -42,7 +42,7 @@ function pathOf(document: Document, slug: string): (string | number)[] | null {
   return isMap(contents) ? ['datasets', index] : [index]
 }
 
-/** Returns the text with another item in a list, in brackets or lines as the list is written. */
+/** Adds an item to a list in the text, in brackets or on lines like the other items. */
 function withItem(
   text: string,
   document: Document,
@@ -65,7 +65,7 @@ function withItem(
 
 /**
  * Adds an item to a list in brackets, which cannot contain the comments of the item.
- * @param isInJson true if the item may be on lines of its own, as the others
+ * @param isInJson true if the item may be on lines of its own, as other items are
  */
 function withFlowItem(
   text: string,

@@ -26,7 +26,7 @@ export interface JoinedDocument {
 }
 
 /**
- * Reads the catalog, then the included files, each pattern sorted by name.
+ * Reads the catalog, then the included files, sorted by name within each pattern.
  * @throws StartError if a file cannot be read or is not UTF-8, or a pattern matches no file
  */
 export async function readCatalogFiles(file: string): Promise<CatalogFile[]> {
@@ -143,7 +143,7 @@ function pathsBelow(paths: unknown): string[] {
     .filter((pattern): pattern is string => typeof pattern === 'string' && isBelow(pattern))
 }
 
-/** In bytes: every page loads the logo. */
+/** Limit in bytes, since every page loads the logo. */
 const logoBytesMax = 200_000
 
 /**

@@ -19,8 +19,8 @@ import {
 export type { OrderKey } from './order-key.ts'
 
 /**
- * The catalog. Each key of catalog.yaml is described once, here or in a file beside: its shape, default and
- * description for editors. `parse.ts` reads documents with these schemas.
+ * The catalog. Each key of catalog.yaml is described once, here or in a neighbouring file: its shape, default
+ * and description for editors. `parse.ts` reads documents with these schemas.
  */
 
 const unitsMs = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
@@ -236,8 +236,8 @@ type Translated<T> = T extends Texts
         : T
 
 /**
- * Returns a value with its texts in a language, or in their first one, and freezes it. Copies only parts with
- * texts. Maps and Sets are read-only by their types alone.
+ * Returns a frozen value with its texts in a language, or in their first language for null. Copies only parts
+ * with texts. Maps and Sets are read-only by their types alone.
  */
 export function translated<T>(value: T, language: Language | null): Translated<T> {
   return translate(value, language) as Translated<T>
@@ -285,7 +285,7 @@ export type Period = NonNullable<Dataset['temporal']>
 export type AddressForm = MapValue<Dataset['forms']>
 export type Table = MapValue<Dataset['tables']>
 export type Field = Table['fields'][number]
-/** Spelling of a field's values in the source: by the field, or else by its table. */
+/** Spelling of a field's values in the source, declared by the field, or else by its table. */
 export type Reading = Field['reading']
 export type SourceForm = Table['source']
 /** A path under SOURCES with `*` for any part of a name, or an http(s) address. */
@@ -315,7 +315,7 @@ export function allTables(catalog: CatalogTexts): Table[] {
 
 /**
  * Returns whether messages must not quote the source: a field is masked, or a column is ignored. An unquoted
- * delimiter shifts values, so any text may belong to that column.
+ * delimiter shifts values, so any text may belong to a hidden column.
  */
 export function hidesRows({ fields, source }: Pick<Table, 'fields' | 'source'>): boolean {
   return fields.some(({ mask }) => mask !== null) || source.ignore.size > 0

@@ -118,7 +118,7 @@ export function buildDataset(
     ...camelKeys(definition),
     publisher: definition.publisher ?? defaults.publisher,
     contact: definition.contact ?? defaults.contact,
-    /** Families whose list of datasets has this one; its address exists in all. */
+    /** Families that list this dataset; its address exists in all families. */
     listedIn: new Set(definition.listed_in),
     /** Final slashes of addresses, and the IANA zone of `import_date`, by family. */
     forms: new Map(

@@ -29,7 +29,7 @@ const months: readonly (readonly [short: readonly string[], long: readonly strin
   return [short.split(' '), long.split(' ')]
 })
 
-/** Months (from 1) that a name may mean, by the word of the format. */
+/** Months (from 1) that a name may mean, each with its word in formats. */
 export function monthsOf(
   name: string,
 ): readonly { readonly word: 'mmm' | 'mmmm'; readonly number: number }[] {
@@ -84,8 +84,8 @@ const partsByType: Readonly<
 
 /**
  * Parses a format of yyyy or yy, mm, dd, hh, mm, ss (m, d, h for one digit or two) and literals. Further
- * parts: mmm and mmmm (names of months), f (fraction of a second), am and z (offset). The second mm, or any
- * after hh, are minutes.
+ * parts: mmm and mmmm (names of months), f (fraction of a second), am and z (offset). The second mm, and any
+ * mm after hh, means minutes.
  * @returns null if the format is invalid, or lacks a part that the type needs
  */
 export function parseDateFormat(format: string, type: MomentType): DateFormat | null {

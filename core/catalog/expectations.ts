@@ -16,10 +16,10 @@ import type { Digits, FieldTypeRow } from './types/field-type.ts'
  * all of them except `not_null`.
  */
 export type Expectation =
-  /** A value of a key identifies its row. */
+  /** A key implies `not_null`, since its values identify rows. */
   | { readonly kind: 'not_null'; readonly field: string; readonly ofKey?: true }
   | { readonly kind: 'unique'; readonly fields: readonly string[] }
-  /** Both included; null for an open end. */
+  /** Bounds are allowed values; null means no bound. */
   | {
       readonly kind: 'between'
       readonly field: string

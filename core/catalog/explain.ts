@@ -11,7 +11,6 @@ interface Explained {
   readonly message: string
 }
 
-/** Explains a fault of the schema in words. */
 export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Explained[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   if (issue.code === 'unrecognized_keys') {

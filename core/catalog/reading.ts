@@ -100,7 +100,7 @@ interface FieldReading extends ReadingKeys {
 const twoDigitYearsFromDefault = 1969
 const booleansDefault = { true: ['true', 'True', 'TRUE'], false: ['false', 'False', 'FALSE'] }
 
-/** Spelling of a field's values: by the field, else by its source. */
+/** Spelling of a field's values, declared by the field, or else by its source. */
 export function buildReading(
   field: FieldReading | null,
   source: ReadingKeys & Readonly<Record<MomentType, Formats>>,

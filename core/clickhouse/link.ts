@@ -88,7 +88,7 @@ export class ClickHouse {
     return data
   }
 
-  /** @param table quoted */
+  /** @param table quoted name */
   async insertParquet(table: string, columns: readonly string[], file: string): Promise<void> {
     await convertErrors(async () => {
       const { stream } = await this.#client.exec({

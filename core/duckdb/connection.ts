@@ -65,7 +65,7 @@ export class Connection {
   }
 
   /**
-   * Returns one row of three BLOBs: texts, their lengths and their row numbers, as numbers separated by commas,
+   * Returns one row of three BLOBs: texts, then their lengths and row numbers as comma-separated numbers,
    * since aggregates of lists allocate a megabyte.
    * @throws QueryTimeout or OutOfMemory
    */
@@ -84,7 +84,7 @@ export class Connection {
   }
 
   /**
-   * Returns one row of lists of numbers or BLOBs, by column.
+   * Returns one row, whose columns are lists of numbers or BLOBs.
    * @throws QueryTimeout or OutOfMemory
    */
   async columns(sql: string, parameters: readonly Parameter[], options: RunOptions): Promise<Answer[]> {

@@ -88,7 +88,7 @@ export function itemsOf(vector: DuckDBVector | null): Items {
     : { values: withoutNulls(values, validBits, count), validBits: validBits, nullCount: nullCount }
 }
 
-/** DuckDB leaves old memory in place of nulls, such as values of other requests. */
+/** Replaces nulls with zeros: DuckDB leaves old memory there, such as values of other requests. */
 function withoutNulls(values: NodeJS.TypedArray, valid: Uint8Array, count: number): NodeJS.TypedArray {
   const copy = values.slice()
   const bytes = bytesIn(copy)

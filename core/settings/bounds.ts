@@ -15,24 +15,24 @@ export interface Bounds {
   /** Requests that wait for a connection, and their timeout, after which most clients have given up. */
   readonly queueLengthMax: number
   readonly queueTimeoutMs: number
-  /** An order takes 4 bytes a row. */
+  /** Cached selections; an order takes 4 bytes a row. */
   readonly selectionBytesMax: number
   /** Cached codes and dictionaries: a byte or two per row, about 50 per distinct value. */
   readonly codesBytesMax: number
   readonly dictionaryBytesMax: number
   readonly groupBytesMax: number
   readonly cachedBytesMax: number
-  /** Pages that are being built; a larger one is built alone. */
+  /** Pages that are being built; a larger page is built alone. */
   readonly makingBytesMax: number
-  /** Unsent responses; above it, no new body is built. */
+  /** Unsent responses; above this limit, no new body is built. */
   readonly unsentBytesMax: number
-  /** Further bodies are sent uncompressed. */
+  /** Concurrent compressions; further bodies are sent uncompressed. */
   readonly compressionsMax: number
   /** Each export takes about 20 MB. */
   readonly exportsMax: number
   readonly finishedBytesMax: number
   readonly headersTimeoutMs: number
-  /** The least recently seen client is forgotten. */
+  /** Above it, the least recently seen client is forgotten. */
   readonly clientsMax: number
 }
 

@@ -39,7 +39,7 @@ export function divided(min: number): (value: number, workers: number) => number
 
 const namedSubnets = new Set(['loopback', 'linklocal', 'uniquelocal'])
 
-/** Returns null if an item is no subnet, or too wide, since all its addresses are trusted. */
+/** Returns null if an item is not a subnet, or is too wide, since all its addresses are trusted. */
 export function subnets(text: string): readonly string[] | null {
   const networks = text.split(',').map((item) => item.trim())
   return networks.every(isNarrow) ? networks : null
@@ -56,7 +56,10 @@ function isNarrow(subnet: string): boolean {
   return bits !== null && !isWideForIpv4(address, bits)
 }
 
-/** Returns whether an IPv6 network includes more IPv4 addresses, as mapped, than a /8, the widest for IPv4. */
+/**
+ * Returns whether an IPv6 network includes more mapped IPv4 addresses than a /8, the widest IPv4 network
+ * allowed.
+ */
 function isWideForIpv4(network: string, bits: number): boolean {
   const list = new BlockList()
   list.addSubnet(network, bits, 'ipv6')

@@ -17,7 +17,6 @@ export interface SettingRow<T> {
   readonly name: string
   readonly default: string
   readonly meaning: string
-  /** Returns the value of a text, or null if it is malformed. */
   readonly parse: (text: string) => T | null
   /** Returns the value of `auto`, for all workers together. */
   readonly auto?: (machine: Machine) => T

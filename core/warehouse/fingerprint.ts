@@ -30,7 +30,7 @@ export async function settledVersion(file: string, settledMs: number): Promise<s
     : null
 }
 
-/** Synchronous `fingerprint`: takes a fifth of the time, and a start calls it for every file. */
+/** Synchronous `fingerprint`, which takes a fifth of the time: a starting server calls it for every file. */
 export function fingerprintNow(file: string): FileState | null {
   const stats = statSync(file, { throwIfNoEntry: false })
   return stats === undefined ? null : stateOf(stats)

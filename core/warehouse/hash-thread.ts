@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { hashInline, sumsInline } from './hash-inline.ts'
 
-/** Answers each file with its hash or sums, or null if it cannot be read. */
+/** Answers each message with the hash or sums of a file, or null if it is unreadable. */
 
 parentPort?.on('message', ({ file, both }: { readonly file: string; readonly both: boolean }) => {
   const hashed: Promise<unknown> = both ? sumsInline(file) : hashInline(file)

@@ -50,7 +50,7 @@ class HashThread {
     return result
   }
 
-  /** Asks the worker about a file; starts it if needed. It keeps the process alive only while it works. */
+  /** Sends a file to the worker, which starts if needed and keeps the process alive only while it works. */
   async #send<T>(file: HashedFile): Promise<T | null> {
     clearTimeout(this.#idleTimer)
     const worker = (this.#worker ??= this.#start())

@@ -24,7 +24,7 @@ export async function* publishedBefore(
 }
 
 /**
- * Yields intact candidates, newest first: a replacement for `publishedBefore` if a manifest or the pointer is
+ * Yields intact snapshots, newest first: a replacement for `publishedBefore` if a manifest or the pointer is
  * unreadable.
  */
 export async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {

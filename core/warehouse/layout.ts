@@ -21,7 +21,7 @@ export type TableName = Pick<Table, 'dataset' | 'name'>
 /** Keys of files in a warehouse (see `Store`). Names come from the catalog alone, never from a request. */
 export const layout = {
   table: ({ dataset, name }: TableName): string => `${dataset}/${name}`,
-  /** Manifest of the current snapshot; writing it publishes. */
+  /** Manifest of the current snapshot; writing it publishes the snapshot. */
   pointer: (table: TableName): string => `${layout.table(table)}/current.json`,
   snapshot: (table: TableName, snapshot: SnapshotId): string => `${layout.table(table)}/${snapshot}`,
   /** The manifest beside the parts, since the pointer has only the current one. */

@@ -17,14 +17,14 @@ const positions = z.int().min(0)
 const fileShape = z.object({ file: fileName, bytes: positions, sha256, sha512 })
 
 const piecewiseShape = fileShape.extend({
-  /** Version of the layout in `format/chunk-file.ts`; files with another one are ignored. */
+  /** Version of the layout in `format/chunk-file.ts`; files of other versions are ignored. */
   container: z.literal(2),
   /** Last four bytes of the file: CRC-32 of the sections before them. */
   directory_sum: positions,
 })
 
 const rowStoreShape = piecewiseShape.extend({
-  /** Number of rows in a chunk; files with another one are ignored. */
+  /** Number of rows in a chunk; files with another number are ignored. */
   chunk_rows: z.literal(chunkRows),
 })
 
@@ -112,15 +112,15 @@ const manifestShape = z.object({
   clickhouse: z.literal(true).optional(),
   /** Partitions in the order of their rows, so that the next ingest can reuse unchanged ones. */
   partitions: z.array(partitionShape).optional(),
-  /** SHA-256 of the common column names: no partition is reused after a change. Absent if sources differ. */
+  /** SHA-256 of the column names, if all sources share them: after a change, no partition is reused. */
   header: sha256.optional(),
-  /** Tables of one part need none. Indexes of former versions are ignored. */
+  /** Tables of one part need no indexes. Indexes of former versions are ignored. */
   indexes: z.array(indexShape).optional().catch(undefined),
   /** Absent in older manifests, and if no field has few values. */
   dictionary: dictionaryShape.optional(),
   /** Undefined if another version wrote them in another form: DuckDB answers without them. */
   codes: codesShape.optional().catch(undefined),
-  /** A file for each part, unless the catalog omits them. */
+  /** A file for each part, unless the catalog disables row stores. */
   row_stores: z.array(rowStoreShape).optional().catch(undefined),
   /** Rows in the form of earlier versions, which servers ignore. */
   row_store: fileShape.optional().catch(undefined),

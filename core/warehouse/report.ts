@@ -48,7 +48,7 @@ const reportShape = z.object({
   download_sections: z.array(z.tuple([z.int(), z.int(), z.int()])).optional(),
 })
 
-/** Part of a report that other programs than the ingest read. */
+/** Part of a report that programs other than the ingest read. */
 export type SnapshotReport = z.infer<typeof reportShape>
 
 /** Null if the report is unreadable, or not the one that the manifest describes. */

@@ -24,7 +24,7 @@ interface SchemaChange {
   readonly kind: 'none' | 'additive' | 'breaking'
   readonly added: readonly string[]
   readonly removed: readonly string[]
-  /** Fields with another name at the same place, in the same type. */
+  /** Fields with a new name, but the same place and type. */
   readonly renamed: readonly Replaced[]
   /** The new type lacks some of the earlier values. */
   readonly retyped: readonly Replaced[]
@@ -39,7 +39,7 @@ export function schemaChangeOf({ fields, units, before }: Manifest): SchemaChang
 }
 
 /**
- * Classifies the differences of two schemas. A new field in the place of a removed one of its type counts as
+ * Classifies the differences of two schemas. A new field with the place and type of a removed field counts as
  * renamed.
  */
 export function compareSchemas(before: Schema, now: Schema): SchemaChange {

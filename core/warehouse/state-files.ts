@@ -42,7 +42,7 @@ export async function versionsIn(store: Store, table: TableName, manifest: Manif
   return versions
 }
 
-/** Files of these versions need not be read again. */
+/** Records versions of files that need no further reading. */
 export async function recordVerified(
   store: Store,
   table: TableName,

@@ -20,7 +20,7 @@ async function lineOfUnsummed(store: Store, name: string): Promise<string> {
   return (await store.stat(name)) === null ? '' : lineOf(name, await hashBytes(store.read(name)))
 }
 
-/** True also if there is neither file nor sum. */
+/** Also true if the file and its sum are missing. */
 export async function isAsSummed(store: Store, name: string): Promise<boolean> {
   const isThere = (await store.stat(name)) !== null
   return hasSum(store, name, isThere ? await hashBytes(store.read(name)) : null)

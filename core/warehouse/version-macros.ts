@@ -2,7 +2,7 @@ import type { Connection } from '../duckdb/connection.ts'
 import { quotedName, quotedText } from '../sql.ts'
 import type { Manifest } from './manifest.ts'
 
-/** UTC times of a macro: a year, or more exact ones such as `2026-01-31 12:00`. */
+/** UTC times that a macro accepts: a year, or more exact times such as `2026-01-31 12:00`. */
 const timePattern = String.raw`\d{4}(-\d\d(-\d\d([T ]\d\d(:\d\d(:\d\d(\.\d+)?)?)?Z?)?)?)?`
 
 /**

@@ -23,7 +23,7 @@ interface ViewsOptions {
   readonly scratch: string
 }
 
-/** The parts are unreadable; the other tables have their views. */
+/** A table whose parts are unreadable; the other tables have views. */
 export interface OmittedTable {
   readonly published: PublishedTable
   readonly error: unknown

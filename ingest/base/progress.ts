@@ -25,7 +25,7 @@ interface Screen {
   write: (text: string) => unknown
 }
 
-/** Other outputs get a new line less often. */
+/** Terminals are redrawn often; other outputs get new lines rarely. */
 const terminalEveryMs = 100
 const plainEveryMsDefault = 5000
 

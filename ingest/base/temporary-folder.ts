@@ -17,7 +17,7 @@ export class TemporaryFolder {
   }
 
   /**
-   * Removes also what killed commands left.
+   * Also removes the folders of killed commands.
    * @param prefix of its name, such as `acervo-add-`
    */
   static async open(prefix: string): Promise<TemporaryFolder> {

@@ -48,7 +48,7 @@ export interface Conversion {
   readonly columns: number
   readonly weights: readonly ColumnWeights[]
   readonly scratch: string
-  /** Fields of a file in another order, besides `position`; undefined for all. */
+  /** Indexes of the fields in a file of another order; undefined for all fields. */
   readonly fieldIndexes?: ReadonlySet<number>
   /** Parts with all rows, if some were reused instead of sorted; else null. */
   readonly parts: readonly RowsOfPart[] | null
@@ -128,7 +128,7 @@ function partsSql({ fields }: Conversion, parts: readonly RowsOfPart[]): string 
     from read_parquet([${files.join(', ')}], file_row_number = true))`
 }
 
-/** A statement has some thousand rows in memory, as texts and as values. */
+/** Limits memory: a statement holds a few thousand rows as texts and as values. */
 export const fieldsAtOnce = 500
 
 export interface WrittenPart {

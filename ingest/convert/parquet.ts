@@ -29,7 +29,7 @@ function titlesJson({ fields }: Conversion): string {
   return JSON.stringify(Object.fromEntries(titled))
 }
 
-/** Values of a row group in a temporary file: each thread has one in memory. */
+/** Maximum values in a row group of a temporary file: each thread holds one group in memory. */
 const groupValuesMax = 16_000_000
 const vectorRows = 2048
 

@@ -80,7 +80,10 @@ function candidatesIn(
   return candidates
 }
 
-/** Skipped lines may precede a header if none has as many values as the header, several of them filled. */
+/**
+ * Returns whether skipped lines may precede a header: none may have as many cells as the header, with several
+ * filled.
+ */
 function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }: SampleReading): boolean {
   // Otherwise the last line of any file would pass as a header without rows.
   if (rows === 0) return false
@@ -114,7 +117,7 @@ function isTable(text: Buffer, lines: number): boolean {
   })
 }
 
-/** Rank above 1 if some values are quoted. Null if `'` seems to be an apostrophe. */
+/** The rank is above 1 if some values are quoted, and null if `'` seems an apostrophe. */
 function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate): number | null {
   if (quote === '"') return enclosed > 0 ? 3 : 1
   if (quote === null) return 0
@@ -162,7 +165,7 @@ const commentMark = '#'
 
 /**
  * Treats lines that start with `#` as comments. One with the names of the columns becomes `commentedHeader`.
- * Null if there are no comments, or another one may be a row.
+ * Null if there are no comments, or another comment may be a row.
  */
 function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')
@@ -195,8 +198,8 @@ function namesInComment(lines: readonly string[], header: string, { delimiter, f
 }
 
 /**
- * Falls back to a delimiter of the header and many rows: misfits are reported, while they would pass
- * unnoticed in a single column.
+ * Falls back to a delimiter that the header and many rows contain: its misfits are reported, while a single
+ * column would hide them.
  */
 function orDelimiterWithMisfits(text: Buffer, isComplete: boolean, best: Candidate | null): Candidate | null {
   // A decimal comma may split all rows alike, but not the header.

@@ -29,7 +29,6 @@ export class EncodingWitness {
   #start = Buffer.alloc(0)
   #incomplete = Buffer.alloc(0)
 
-  /** Collects evidence for the encoding from the next bytes. */
   inspect(chunk: Buffer): void {
     if (this.#start.length < 4) this.#start = Buffer.concat([this.#start, chunk.subarray(0, 4)])
     this.#isAscii &&= isAscii(chunk)

@@ -35,7 +35,7 @@ function kindOf(cell: string): Kind {
   return /^-?[\d.,]+$/.test(cell) ? 'number' : 'date'
 }
 
-/** Kinds of values that show that the cell above them is of a header; text below text shows nothing. */
+/** Kinds of values that show that the cell above is part of a header; text below text shows nothing. */
 const kindsUnderHeader: Readonly<Record<Kind, readonly Kind[]>> = {
   empty: [],
   text: ['year', 'number', 'date'],
@@ -45,8 +45,9 @@ const kindsUnderHeader: Readonly<Record<Kind, readonly Kind[]>> = {
 }
 
 /**
- * Returns whether a line with numbers or dates is a header, judged by how it differs from the rows below: years
- * in order above other numbers, say, are one. Null without numbers or dates, where the cells alone must tell.
+ * Returns whether a line with numbers or dates differs from the rows below as a header does. Years in order
+ * above other numbers, for example, are a header. Null without numbers or dates, so that only the cells can
+ * decide.
  */
 function looksLikeHeader(first: readonly string[], rows: readonly (readonly string[])[]): boolean | null {
   const cells = first.map((cell) => cell.trim())
@@ -79,7 +80,6 @@ function kindOfColumn(rows: readonly (readonly string[])[], column: number): Kin
   return kinds.size === 1 ? [...kinds][0] : undefined
 }
 
-/** Judges the first line of a sample by its cells and the rows below. */
 export function isHeader(first: readonly string[], rows: readonly (readonly string[])[]): boolean {
   return looksLikeHeader(first, rows) ?? isLikelyHeader(first)
 }

@@ -49,9 +49,9 @@ function anyOf(letters: string): RegExp {
   return new RegExp(`[${letters}]`, 'u')
 }
 
-/** Signs of no language; the apostrophe is also within words. */
+/** Signs that belong to no language; the apostrophe is also within words. */
 const neutral = /[\u00A0°ºª§€£“”‘’–—…«»·×½¼¾²³¹±µ®©™¡¿]/
-/** Odd beside a letter, as in `B½uf`, or before one, as in `®ďár`. */
+/** Fractions are odd beside a letter (`B½uf`), and marks are odd before one (`®ďár`). */
 const fractions = /[½¼¾]/
 const marksBehind = /[®©™±]/
 

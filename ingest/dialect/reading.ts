@@ -20,9 +20,12 @@ export interface SampleReading {
 
 interface QuoteSigns {
   readonly enclosed: number
-  /** Rows with a value that must be quoted, for a delimiter, line break or quote in it. */
+  /** Rows with a value that needs quotes, because it contains a delimiter, line break or quote. */
   readonly requiredQuotes: number
-  /** Rows, by quote, with a value that begins with it and has an odd number of them, like half a quoted value. */
+  /**
+   * Rows, by quote, in which a value begins with this quote and has an odd number of quotes, like half a
+   * quoted value.
+   */
   readonly cut: ReadonlyMap<string, number>
 }
 
@@ -44,7 +47,9 @@ export interface Candidate extends SampleReading, QuoteSigns {
   readonly share: number
 }
 
-/** Minimum share of rows with as many values as the first line, and of those in which no quoted value is cut. */
+/**
+ * Minimum share of rows with as many values as the first line, and of rows in which no quoted value is cut.
+ */
 export const consistentShare = 0.98
 
 /** Maximum share of a sample that may be an incomplete value at its end. */

@@ -26,8 +26,8 @@ import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
 import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
 
 /**
- * Reads and casts batches, sorts, writes, reconciles, tests and profiles them, requires likeness to the previous
- * snapshot, indexes, packs, finds the changes since earlier snapshots, and publishes.
+ * Reads, casts, sorts, writes, verifies, tests and profiles the rows, and compares them with the previous
+ * snapshot. Then writes indexes, the download and changes, and publishes.
  * @throws TableFailure if the source violates the catalog; nothing is published then
  */
 export function convertAndPublish(job: Job): Promise<Outcome> {

@@ -12,7 +12,7 @@ import type { Job } from './job.ts'
 import { locateRecords, type CastSource } from './read-and-cast.ts'
 
 /**
- * @returns false if some are broken, but lines are unknown, since partitions were reused
+ * @returns false if expectations are broken, but lines are unknown, since partitions were reused
  * @throws TableFailure with the rows at fault
  */
 export async function requireExpectations(

@@ -63,11 +63,11 @@ export interface IngestReport {
   readonly lines: LineCounts
   readonly blank_lines: number
   readonly comment_lines: number
-  /** Declared fields that single files lack (`union_by_name`). */
+  /** Declared fields that some files lack (`union_by_name`). */
   readonly missing_columns: readonly { readonly file: string; readonly fields: readonly string[] }[]
   /** Lines left out at the ends of files, as the catalog declares. */
   readonly last_lines: readonly { readonly file: string; readonly text: string | null }[]
-  /** Values of reused partitions, whose files were not read, so that the counts beside exclude them. */
+  /** Values of reused partitions, whose files were not read, so that the other counts exclude them. */
   readonly taken_over: readonly (string | null)[]
   readonly accepted_drift: readonly string[]
   readonly warnings: readonly string[]

@@ -26,7 +26,7 @@ const retryMsDefault = 1000
 const timeoutMs = 20_000
 
 /**
- * Announces snapshots that are already published, so that its failure cannot undo them.
+ * Announces snapshots that are already published, so that a failed announcement cannot undo them.
  * @throws Error with each announcement that failed in all attempts
  */
 export async function announce(

@@ -30,8 +30,8 @@ import { numberOf, type Conversion } from '../convert/conversion.ts'
 /**
  * Writes the rows by which a new snapshot differs from earlier ones: see `core/warehouse/changes.ts`.
  * Snapshots are compared as multisets of rows, by a hash of 16 bytes each. The key then matches the few rows
- * that one of them has more often. Files of changes have such rows too, so changes since an earlier snapshot
- * come from two such files: until the previous snapshot, and since.
+ * that occur more often in one snapshot. Files of changes contain such rows too, so changes since an earlier
+ * snapshot combine two files: up to the previous snapshot, and since it.
  */
 
 interface ChangesOptions {
@@ -55,7 +55,7 @@ interface Comparison extends Pick<Changes, 'since' | 'file'> {
   readonly earlier: Side
 }
 
-/** Earlier snapshots since which a snapshot has changes, latest first. */
+/** Maximum number of earlier snapshots since which a snapshot has changes. */
 const startsMax = 16
 
 /**

@@ -58,7 +58,7 @@ export async function writeDownload(
     [header.length, names.length, zlib.crc32(names)],
     ...leading.map(({ section }) => section),
   ]
-  /** Yields the sections after the leading ones, which the target has already, and the trailer. */
+  /** Yields the bytes that the target lacks: sections after the leading ones, then the trailer. */
   async function* bytesAfterLeading(): AsyncGenerator<Buffer> {
     if (leading.length === 0) yield beginning
     const pieces = packedInOrder(conversion, dueParts)
@@ -127,7 +127,7 @@ async function leadingSections(
   return leading[0] !== undefined && offset > (await stat(leading[0].file)).size / 2 ? leading : []
 }
 
-/** The system copies far cheaper than a stream, and a clone is nearly free. */
+/** A system copy is far cheaper than a stream, and a clone is nearly free. */
 async function copyBeginning(file: string, target: string, bytes: number): Promise<void> {
   await copyFile(file, target, constants.COPYFILE_FICLONE)
   await truncate(target, bytes)

@@ -27,8 +27,8 @@ import type { ServerFiles } from '../convert/indexes/indexes.ts'
 import type { ReusedFile } from '../convert/parts/reused-partitions.ts'
 
 /**
- * Hash of everything that determines the rows, except the source. A change converts an unchanged source
- * again.
+ * Hash of everything that determines the rows, except the source. If it changes, unchanged sources are
+ * converted again.
  * @param converter see `converterVersion`
  */
 export function definitionOf(table: Table, partRows: number, converter: number): string {
@@ -81,7 +81,6 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
   readonly definition: string
   readonly importDate: Date
   readonly before: Manifest | null
-  /** Snapshot that a rollback restores; null if there is none. */
   readonly previous: SnapshotId | null
   readonly reusedFiles: ReadonlyMap<string, ReusedFile>
   readonly isLoaded: boolean

@@ -12,8 +12,8 @@ import { withWarehouseLock } from './lock.ts'
 import { inScratch } from './scratch.ts'
 
 /**
- * Replaces `warehouse.duckdb`, whose views work from any folder. Snapshots of an old file that users still
- * read stay for a grace time.
+ * Replaces `warehouse.duckdb`, whose views work from any folder. Users may still read an old file, so its
+ * snapshots stay for a grace time.
  */
 export async function publishViews(store: Store, catalog: Catalog): Promise<OmittedTable[]> {
   return withWarehouseLock(store, () =>

@@ -24,7 +24,6 @@ export interface PublishedState {
   readonly isDamaged: boolean
   /** All damaged snapshots, if the published one is; the next publication replaces them. */
   readonly damaged: readonly SnapshotId[]
-  /** Snapshot that a rollback restores; null if there is none. */
   readonly previous: SnapshotId | null
 }
 

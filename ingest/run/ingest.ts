@@ -20,7 +20,7 @@ import { decide as ingestIfChanged, type PublishedState } from './decide.ts'
 import { definitionFor, requireEngine } from './open-job.ts'
 import type { IngestOptions } from './options.ts'
 
-/** The less memory sorting has per job, the fewer jobs run at once. */
+/** Minimum memory of a job, for sorting: with less memory, fewer jobs run at once. */
 const jobBytesMin = 400e6
 
 /** Ingests tables as concurrently as cores and memory allow; yields outcomes as they complete. */

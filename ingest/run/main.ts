@@ -93,7 +93,7 @@ export async function runIngest(
   return results.every((isDone) => isDone) ? code : 1
 }
 
-/** Returns false if it fails, so that the other tasks still run. */
+/** Returns false if the work fails, so that the other tasks still run. */
 async function afterwards(otherwise: string, work: () => Promise<void>): Promise<boolean> {
   try {
     await work()

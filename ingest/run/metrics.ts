@@ -84,7 +84,7 @@ async function ingestStatusOf(store: Store, table: Table) {
   }
 }
 
-/** Atomically, since the collector may read the file at any moment. */
+/** Writes atomically, since the collector may read the file at any moment. */
 export async function writeMetrics(file: string, text: string): Promise<void> {
   // The collector reads only names that end with `.prom`.
   const draft = `${file}.${randomUUID()}`

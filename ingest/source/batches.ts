@@ -94,7 +94,7 @@ export class BatchWriter {
     if (this.#bytes >= this.#taker.bytes) await this.#flushBatch(tallyOf)
   }
 
-  /** Passes the last batch on, even without records, and waits for all. */
+  /** Passes the last batch on, even without records, and waits for all work. */
   async end(tallyOf: () => Tally): Promise<void> {
     if (this.#count === 0) await this.write(Buffer.alloc(0), tallyOf)
     await this.#flushBatch(tallyOf)

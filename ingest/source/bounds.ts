@@ -8,7 +8,7 @@ import { reasons } from './soundness.ts'
 export class RecordBounds {
   /** Bytes of each value without quotes; the array's size limits how many are recorded. */
   lengths = new Int32Array()
-  /** Without the last value of an incomplete record. */
+  /** Number of values, without the last of an incomplete record. */
   values = 0
   breaks = 0
   /** End of the record, without its line end. */

@@ -49,7 +49,7 @@ const unknown = /\uFFFD/g
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 
 /**
- * Encodes UTF-8, with `badMark` for invalid characters.
+ * Encodes UTF-8, with `invalidByteMark` for invalid characters.
  * @param unitAt returns the code unit of the source at an index
  */
 function bytesOf(text: string, invalid: RegExp, unitAt: (index: number) => number): Buffer {

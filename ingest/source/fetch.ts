@@ -86,7 +86,7 @@ class Download {
   /** Bytes by which the last attempt got further than all before. */
   gained = 0
   #peakBytes = 0
-  /** Headers with the first bytes of the file. */
+  /** Headers of the response with the file's first bytes. */
   #firstHeaders: Headers = {}
   /** Requests the rest of the same version; null if the download must start again. */
   #validator: string | null = null

@@ -6,7 +6,7 @@ interface MaskRow {
   readonly expects: string
 }
 
-/** Hide personal identifiers before anything is written. */
+/** Masks hide personal identifiers before anything is written. */
 export const masks: Readonly<Record<MaskName, MaskRow>> = {
   cpf: {
     hide: (text) => {

@@ -44,7 +44,7 @@ const ratioMax = 500
 const uncheckedBytes = 64 * 1024 * 1024
 
 /**
- * Returns a check of the bytes of text and compressed bytes so far.
+ * Returns a function that checks the sizes of text and compressed bytes so far.
  * @throws TableFailure if the text is too large
  */
 export function unpackCheck(

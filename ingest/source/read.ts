@@ -21,7 +21,7 @@ export interface ReadFile {
   readonly sha256: string
 }
 
-/** Describes a line that misread UTF-8 would give. */
+/** Describes a line whose UTF-8 was read in another encoding. */
 export const misreadText =
   'has texts such as "Ã£", as UTF-8 that was read in another encoding: check source.encoding, or export the file again'
 
@@ -260,7 +260,7 @@ function rejectsIn(scans: readonly Scan[]): Reject[] {
     : [...notes.slice(0, detailedRejectsMax - 1), ...notes.slice(-1)]
 }
 
-/** Other columns than in the first file, or another order. */
+/** Columns or their order differ from the first file. */
 export class OtherHeader extends TableFailure {}
 
 function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolean): void {

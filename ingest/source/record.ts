@@ -25,7 +25,7 @@ export function skipBlanks(data: Uint8Array, start: number, { delimiter }: Marks
   return offset
 }
 
-/** @param record checked, without its line end */
+/** @param record a checked record without its line end */
 export function recordValues(record: Buffer, marks: Marks): string[] {
   const { delimiter, quote } = marks
   const values: string[] = []
@@ -50,8 +50,8 @@ export function recordValues(record: Buffer, marks: Marks): string[] {
 }
 
 /**
- * Joins the lines of a header. Merged cells of a spreadsheet leave empty ones: `2023,` above `Men,Women` gives
- * `2023 Men` and `2023 Women`.
+ * Joins the lines of a header. Merged cells of a spreadsheet leave empty cells: `2023,` above `Men,Women`
+ * gives `2023 Men` and `2023 Women`.
  */
 export function joinedHeader(lines: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...furtherLines] = lines

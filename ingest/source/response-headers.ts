@@ -16,7 +16,7 @@ export function totalOf(headers: Headers, offset: number): { bytes: number | nul
 }
 
 /**
- * Validator for If-Range (RFC 9110, 13.1.5): a strong ETag, or without any a Last-Modified at least one
+ * Validator for If-Range (RFC 9110, 13.1.5): a strong ETag; without an ETag, a Last-Modified at least one
  * second before the response; else null.
  */
 export function validatorOf(headers: Headers): string | null {

@@ -40,7 +40,7 @@ interface ScanOptions {
   readonly skipRepeatedHeaders: boolean
   /** Drops columns at the end without a name and a value; their rows are rejected otherwise. */
   readonly dropEmptyExtraCells: boolean
-  /** Start of the first line after the rows; null for none. */
+  /** Text that begins the first line after the rows; null for none. */
   readonly stopAt: string | null
   readonly encoding: Encoding
   /** Rule for hiding the values of a column, or null. */
@@ -82,7 +82,7 @@ export class CsvScanner {
   /** First row that begins with a byte order mark, as in concatenated files. */
   markLine: number | null = null
   /**
-   * Rows after an empty row whose values are all filled and without digits: possible headers of a second
+   * Rows that follow an empty row and have only filled values without digits: possible headers of a second
    * table.
    */
   readonly afterEmptyRows: { readonly line: number; readonly values: readonly string[] }[] = []
@@ -104,7 +104,7 @@ export class CsvScanner {
   #masks: readonly (Hiding | null)[] | null = null
   readonly #comment: Buffer | null
   readonly #stopAt: Buffer | null
-  /** Chunks after `#rest`, until they are as long, so that a long record is not rescanned for each. */
+  /** Chunks that wait until they are as long as `#rest`: otherwise each chunk would rescan a long record. */
   #waiting: Buffer[] = []
   #waitingBytes = 0
   readonly #hasMarks: boolean
@@ -190,7 +190,6 @@ export class CsvScanner {
     return Buffer.concat([records, this.#scan(Buffer.concat([this.#rest, Buffer.from('\n')]), true)])
   }
 
-  /** Processes all complete records of the data, and returns them in plain form. */
   #scan(data: Buffer, isLast: boolean): Buffer {
     if (this.hasStopped) this.#countFooter(data)
     if (this.#stopped || this.hasStopped || data.length === 0) return nothing

@@ -1,5 +1,5 @@
 export interface SourceCounts {
-  /** One text in a file, except in a zip. */
+  /** Number of texts: one per file, except for a zip. */
   readonly members: number
   readonly records: number
   readonly rejectedRows: number

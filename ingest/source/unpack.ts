@@ -18,7 +18,7 @@ export function unpacked(file: PackedFile, unpack: Unpack | null, limits: Unpack
   }
 }
 
-/** Let another thread decompress ahead while earlier bytes are scanned. */
+/** Options that let another thread decompress ahead while earlier bytes are scanned. */
 const unpackOptions = { chunkSize: chunkBytes, readableHighWaterMark: 4 * chunkBytes }
 
 export type Unpack = (options: typeof unpackOptions) => Transform & { bytesWritten: number }

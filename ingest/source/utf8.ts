@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Leading bytes that form complete characters. */
+/** Number of leading bytes that form complete characters. */
 export function completeLength(chunk: Buffer): number {
   for (let back = 1; back <= Math.min(3, chunk.length); back += 1) {
     const byte = chunk[chunk.length - back] as number

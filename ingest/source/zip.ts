@@ -9,7 +9,7 @@ import { fileWildcard } from '../../core/text.ts'
 
 const openZip = promisify<string, yauzl.Options, ZipFile>(yauzl.open)
 
-/** Files of a zip, by its directory, verified by checksums. */
+/** Files that the directory of a zip lists, verified by checksums. */
 export async function zipMembers(
   file: PackedFile,
   pattern: string | null,
@@ -100,7 +100,7 @@ const methodNames = new Map([
   [98, 'PPMd'],
 ])
 const methodsRead = new Set([0, 8])
-/** Replaces the compression method of encrypted entries. */
+/** Encrypted entries have this number as compression method. */
 const aesMethod = 99
 
 function requireReadable(file: PackedFile, entry: Entry): void {

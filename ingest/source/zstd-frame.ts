@@ -11,7 +11,7 @@ const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
  * Checks the blocks of a zstd file (RFC 8878, 3.1.1), since Node 22 accepts a truncated one. Without a
- * checksum, no Node detects a flipped bit.
+ * checksum, no version of Node detects a flipped bit.
  * @throws TableFailure unless the file is one complete frame with a checksum
  */
 export async function requireWholeFrame({ path, name, bytes }: PackedFile): Promise<void> {

@@ -67,7 +67,7 @@ function oddField({ text, isQuestion }: NonNullable<ReturnType<typeof oddityOf>>
   return isQuestion ? questionField(text) : { ...plainString(() => text), isNotable: true }
 }
 
-/** Names texts that become null, since they were chosen for the author. */
+/** Names the texts that become null, since the program chose them, not the author. */
 function nullsNotice(
   { evidence }: SuggestedField,
   nulls: readonly string[],

@@ -64,8 +64,8 @@ export function fieldLine(name: string, keys: object, evidence: string): string 
 }
 
 /**
- * Moves keys to the source that are equal in all fields that have them, and change no other field that would
- * inherit them. A `format` moves for each type alone, to the key of that type.
+ * Moves a key to the source if all fields with it agree, and it would change no other field that inherits it.
+ * Each type moves its `format` alone, to the key of that type.
  */
 function hoistKeys(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
   const source: Record<string, unknown> = {}
@@ -109,7 +109,7 @@ export function columnNames(dialect: Dialect, names: readonly string[]): readonl
   return hasHeader && canBeMatched(firstLine) && !isHeaderOpen(dialect) ? firstLine : names
 }
 
-/** Names in the entry would not match the header in another encoding. */
+/** Returns whether another encoding would change the header, which names must match. */
 function isHeaderOpen({ isEncodingOpen, hasHeader, firstLine }: Dialect): boolean {
   return isEncodingOpen && hasHeader && firstLine.some((cell) => /[^\x20-\x7e]/.test(cell))
 }

@@ -6,7 +6,7 @@ export type FieldKeys = Readonly<Record<string, unknown>> & { readonly type: str
 /** Fits all values of the column in the sample. */
 export interface SuggestedField {
   readonly keys: FieldKeys
-  /** RE2 patterns for every text: the type would lose a part of others, such as a leading zero. */
+  /** RE2 patterns for every text: the type would lose a part of other texts, such as a leading zero. */
   readonly spelling?: readonly string[]
   /** Empty if the question says it all. */
   readonly evidence: (facts: FieldFacts) => string

@@ -167,13 +167,13 @@ function plainNumber({ decimal, groups }: Separators, digits: string): string {
   return decimal === ',' ? ungrouped.replace(',', '.') : ungrouped
 }
 
-/** Maximum span of the positions of a list, per position that occurs. */
+/** Maximum span of positions in an enumeration, per position that occurs. */
 const gapsMax = 4
 
 /**
  * Finds texts that enumerate parts, such as 1.9, 1.10 and 1.11: some end in a zero that others lack, none has
  * a zero after the point, and they are numbered closely.
- * @returns two of them; null for numbers
+ * @returns two such texts; null for numbers
  */
 function enumerationOf(plainNumbers: readonly string[]): readonly [string, string] | null {
   const fractions = plainNumbers.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
@@ -226,7 +226,7 @@ function isOpenEnded(numbers: readonly Bare[]): boolean {
 
 const lossyNumbers = (loss: string): LossyNumbers => ({ loss, question: null })
 
-/** Loss of texts as numbers, such as leading zeros; null for none. */
+/** Returns what texts would lose as numbers, such as leading zeros; null for none. */
 function lossOf(numbers: readonly Bare[]): LossyNumbers | null {
   if (numbers.some(({ digits }) => /^0[0-9]/.test(digits)))
     return lossyNumbers('digits, some with a leading zero, which a number would lose')

@@ -14,7 +14,7 @@ const rejectsShown = 3
 interface Finding {
   readonly dialect: Dialect
   readonly names: readonly string[]
-  /** Rows that may be headings of others. */
+  /** Rows that may be headings of other rows. */
   readonly headings: ReturnType<typeof headingsIn>
   readonly totals: readonly TotalRow[]
   readonly open: number

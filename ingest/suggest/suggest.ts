@@ -57,7 +57,7 @@ interface SuggestedColumn {
   readonly question: string | null
 }
 
-/** Prints remarks as comments. */
+/** Remarks become comments above the entry. */
 export function suggestionText({ remarks, refusal, dataset, entry }: Suggestion): string {
   const refused = refusal === null ? [] : [refusal]
   return `${[...remarks.map(({ text }) => text), ...refused, ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`

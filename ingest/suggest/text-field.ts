@@ -9,9 +9,7 @@ import { sureNulls } from './words.ts'
 const longText = 255
 const mostShare = 0.5
 
-/**
- * Suggests text, with what the values leave open.
- */
+/** Suggests text, and asks about meanings that values leave open. */
 export function textField(
   { name, texts }: SeenColumn,
   valueTexts: readonly string[],
@@ -44,7 +42,7 @@ export function textField(
   }
 }
 
-/** Returns whether white space is removed: most texts have it, and different ones stay so. */
+/** Returns whether to trim white space: most texts have it, and different texts stay different without it. */
 export function isPadded({ hasPaddedName = false }: SeenColumn, valueTexts: readonly string[]): boolean {
   const padded = valueTexts.filter((text) => text !== text.trim()).length
   const isUsual = padded >= (hasPaddedName ? 1 : valueTexts.length / 2) && padded > 0

@@ -13,8 +13,8 @@ const unitPattern =
 const unsummablePattern = /[%‰°/]|^(?:c?m|anos|years)$/
 
 /**
- * `Valor (R$)` is the title "Valor" in "R$", if its values are numbers. A name of a variable, such as
- * `NM_CITY`, is no title.
+ * `Valor (R$)` gives the title "Valor" and the unit "R$", if its values are numbers. A name of a variable,
+ * such as `NM_CITY`, is no title.
  */
 export function titleAndUnitOf(cell: string, name: string, keys: FieldKeys): FieldTexts {
   const label = cell.replaceAll(/\s+/gu, ' ').trim()

@@ -17,8 +17,8 @@ export interface TotalRow {
   readonly column: number
   readonly label: string
   /**
-   * `sum`: sums of rows above, without other texts. `possibleSum`: sums that may be data, by other texts,
-   * position or words. `notSum`: no sums.
+   * `sum`: sums of rows above, without other texts. `possibleSum`: sums that may be data, judging by other
+   * texts, position or words. `notSum`: no sums.
    */
   readonly kind: 'sum' | 'possibleSum' | 'notSum'
 }
@@ -94,14 +94,14 @@ function isEqual(sum: number, text: string, { valueOf, absoluteSum: sumOfSizes }
 interface RunningSums {
   /** Sums rows without totals and without the row `at`. */
   readonly sumBetween: (from: number, to: number, at: number) => number
-  /** Largest sum, which bounds the error. */
+  /** Sum of absolute values, which bounds the error. */
   readonly absoluteSum: number
   readonly valueOf: (text: string) => number
 }
 
 /**
  * Adds up a column, so that any range of its rows can be summed. Texts without digits count as 0; null if
- * others are no numbers.
+ * other texts are not numbers.
  */
 function runningSums(
   rows: readonly SampleRow[],

@@ -1,5 +1,5 @@
 export const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
-/** Null, except in text columns, in which they may be names. */
+/** Words for null, except in text columns, in which they may be names. */
 export const sureNulls = new Set([
   '#NULO#',
   '#NULO',
@@ -14,7 +14,7 @@ export const sureNulls = new Set([
   'NaN',
   'nan',
 ])
-/** Null if all other values are numbers, dates or the like. */
+/** Words for null if all other values are numbers, dates or the like. */
 export const likelyNulls = new Set(
   '- -- --- – — . .. ... … : * ** ? NA na None none NONE Null ND nd N/D n/d S/D s/d'.split(' '),
 )

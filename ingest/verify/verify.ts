@@ -57,7 +57,6 @@ export async function* verify(store: Store, tables: readonly Table[]): AsyncGene
       const fault = await faultOf(() => verifyChanges(store, { ...manifest, changes }))
       if (fault === null) continue
       const remainingIds = await snapshotsIn(store, table)
-      // An expired snapshot may have been removed meanwhile.
       const isGone = [id, ...changes.map(({ since }) => since)].some(
         (snapshot) => !remainingIds.includes(snapshot),
       )

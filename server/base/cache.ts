@@ -59,10 +59,11 @@ export interface CachedBody {
 /** Memory that an entry takes beside its body. */
 const entryOverheadBytes = 300
 /**
- * Larger ones would evict all others. Compressed bodies are cached at any size, since they cost most to make.
+ * Larger bodies would evict all others. Compressed bodies are cached at any size, since they cost most to
+ * make.
  */
 const uncompressedBytesMax = 1_000_000
-/** Bodies requested once whose names are remembered. */
+/** Number of remembered names of bodies requested once. */
 const firstRequestsMax = 10_000
 
 /** Caches finished bodies and their compressed forms, by names whose bytes never change. */
@@ -79,7 +80,6 @@ export class ResponseCache {
     return this.#bodies.get(key)
   }
 
-  /** Counts nothing, since the request was already counted. */
   getAgain(key: string): CachedBody | undefined {
     return this.#bodies.getAgain(key)
   }

@@ -36,7 +36,7 @@ export function logWarnings(log: Log): void {
     .on('warning', (warning) => log.warn({ err: warning }, warning.message))
 }
 
-/** Formats lines for a terminal; undefined if standard output is none. */
+/** Formats lines for a terminal; undefined if standard output is not a terminal. */
 export async function terminalLines(): Promise<DestinationStream | undefined> {
   if (!process.stdout.isTTY) return undefined
   const { default: pretty } = await import('pino-pretty')

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Serves clients in turn: a hundred requests of one delay another client by only one of them. */
+/** Serves clients in turn: a hundred requests of one client delay another client by only one request. */
 export class FairQueue<T> {
   /** Waiters by lane; the next lane comes first. */
   readonly #lanes = new Map<string, Set<T>>()

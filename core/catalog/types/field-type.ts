@@ -32,7 +32,7 @@ export interface FieldTypeRow {
   readonly stored: (digits: Digits) => string
   /** SQL: quick test for texts written as they are rendered. Only other texts need the slower pattern. */
   readonly certain: (text: string, value: string) => string
-  /** SQL: further signs of equivalence to the rendered value; with `certain`, they replace the pattern. */
+  /** SQL: tests that a text is equivalent to its rendered value; with `certain`, they replace the pattern. */
   readonly equivalenceTests?: (text: string, rendered: string) => readonly string[]
   /** SQL: tests whether the stored type can represent a text, if rendering does not show it. */
   readonly representable?: (text: string, value: string) => string
@@ -49,7 +49,9 @@ export interface FieldTypeRow {
 
   // Part 3: statistics.
 
-  /** Converts values for histograms: to SQL of a number, and back into `rendered`; null for none. */
+  /**
+   * Converts values for histograms into SQL of numbers, and back into texts; null if there is no histogram.
+   */
   readonly measure: {
     readonly number: (value: string) => string
     readonly text: (number: number) => string
@@ -80,7 +82,7 @@ export interface FieldTypeRow {
   readonly csv: (column: string) => string
   /**
    * CSV value from its text in JSON, without quotes and escapes. Null for types with the value `null`, which
-   * JSON does not tell from a missing one.
+   * JSON does not distinguish from a missing value.
    */
   readonly csvOfJson: ((json: string, digits: Digits) => string) | null
   /** True if values may need quotes. */

@@ -85,7 +85,7 @@ export function countsOfAll(rows: number, values: number): number {
   return isNarrow(values) ? groupCount(rows) : sectionCount(rows)
 }
 
-/** Higher levels take over twice the time, and save about 4 %. */
+/** Higher levels take more than twice the time, and save about 4 %. */
 const deflateLevel = 4
 
 export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
@@ -120,7 +120,6 @@ export function readCounts(file: ChunkFile, shape: Shape, field: number, section
 }
 
 /**
- * Returns the codes of a group of rows.
  * @param values number of distinct values of the field
  */
 export function readGroup(

@@ -1,7 +1,7 @@
 import zlib from 'node:zlib'
 
 /**
- * A gzip file of one member (RFC 1952). Its deflate sections end at a byte and refer to nothing before, so
+ * A gzip file of one member (RFC 1952). Its deflate sections end at whole bytes and need no earlier bytes, so
  * they are compressed concurrently, inflated alone, and copied into other files.
  */
 
@@ -22,7 +22,6 @@ export function gzipTrailer(sections: readonly GzipSection[]): Buffer {
   return trailer
 }
 
-/** Returns the offset of a section in the file, in bytes. */
 export function sectionStart(sections: readonly GzipSection[], index: number): number {
   return sections.slice(0, index).reduce((offset, [packed]) => offset + packed, gzipHeader.length)
 }
@@ -35,10 +34,12 @@ export function storedBlock(bytes: Uint8Array): Buffer {
   return Buffer.concat([header, bytes])
 }
 
-/** Shorter texts take zlib longer to begin than to compress. */
+/** zlib takes longer to start than to compress a shorter text. */
 const storedTextMax = 500
 
-/** Builds a gzip file from texts and from deflate blocks that end with a byte and refer to nothing before. */
+/**
+ * Builds a gzip file from texts and from deflate blocks that end at whole bytes and need no earlier bytes.
+ */
 export class GzipBuilder {
   readonly #pieces: Uint8Array[] = [gzipHeader]
   readonly #sections: GzipSection[] = []

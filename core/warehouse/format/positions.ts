@@ -1,6 +1,6 @@
 import type { Field } from '../../catalog/catalog.ts'
 
-/** Positions per chunk of another order: UINT32, little endian, sorted by that order. */
+/** Positions in a chunk of an order file: UINT32, little endian, sorted by that order. */
 export const chunkPositions = 1024
 
 export const positionBytes = 4

@@ -5,12 +5,12 @@ import { storedBlock } from './gzip-sections.ts'
 
 /** The layout of a row store: see `rows-N.bin` in docs/reference/format.md. A page is mostly copied from it. */
 
-/** A divisor of the usual page sizes, whose pages then consist of complete chunks. */
+/** A divisor of the usual page sizes, so that pages consist of complete chunks. */
 export const chunkRows = 25
 export const indexedChunks = 64
 export const indexedRows = indexedChunks * chunkRows
 
-/** DuckDB reads longer rows from the part. */
+/** DuckDB reads rows of longer texts from parts. */
 export const textBytesMax = 16_000_000
 
 /** Index chunks follow the text chunks. */

@@ -8,8 +8,8 @@ const folderName = '.remembered'
 
 /**
  * A read-only remote warehouse that caches its small files on disk, even across restarts, and returns the
- * cached content while the store is unavailable. Files of a snapshot never change, so one failed read is
- * enough for them. `stat` is never cached, so that failed checks are noticed.
+ * cached content while the store is unavailable. Files of a snapshot never change, so their cached content is
+ * returned after any failed read. `stat` is never cached, so that failed checks are noticed.
  */
 export class CachedStore implements Store {
   readonly #store: Store
@@ -108,7 +108,7 @@ export class CachedStore implements Store {
       }
   }
 
-  /** Cached content may be outdated, so an available store is asked. */
+  /** Returns whether the store is unavailable, since cached content may be outdated. */
   async #isAway(key: string): Promise<boolean> {
     return this.#store.stat(key).then(
       () => false,
@@ -156,7 +156,6 @@ export class CachedStore implements Store {
   }
 }
 
-/** Files of a snapshot never change. */
 function isInSnapshot(key: string): boolean {
   return isSnapshotId(key.split('/').at(-2) ?? '')
 }

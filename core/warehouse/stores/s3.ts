@@ -229,7 +229,7 @@ export class S3Store implements Store {
     }
   }
 
-  /** Returns false if the store or the permissions do not allow it. */
+  /** Returns false if the store or the permissions do not allow a copy. */
   async #copy(from: string, key: string): Promise<boolean> {
     const { Bucket, Key } = this.#at(from)
     const source = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')

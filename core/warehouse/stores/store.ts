@@ -4,10 +4,10 @@ import { codeOf, messageOf } from '../../errors.ts'
  * A place for the files of a warehouse. The modules beside this folder build all guarantees from these
  * methods: a snapshot is published completely or not at all, and published files never change.
  * `test/core/store.test.ts` tests each method.
- * - A key is names of `layout` joined by '/', never a local path nor a part of a request. Folders exist as
+ * - A key joins names of `layout` with '/', and is never a local path or part of a request. Folders exist as
  * long as they contain files. Implementations may have files under names that begin with a dot.
- * - Methods throw the error of the system, or a StoreFailure. Writes are atomic, even if killed. Once a call
- * has returned, its file survives a power cut.
+ * - Methods throw the error of the system, or a StoreFailure. Writes are atomic, even if the process dies.
+ * Once a call has returned, its file survives a power cut.
  */
 export interface Store {
   /** Used in messages, and as prefix of keys for analysts. */
@@ -19,7 +19,6 @@ export interface Store {
 
   /** Null for a folder or a missing file. */
   stat(key: string): Promise<FileState | null>
-  /** Null if there is none. */
   get(key: string): Promise<Buffer | null>
   /** @param range from `start` up to, but not including, `end` */
   read(key: string, range?: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>
@@ -32,7 +31,7 @@ export interface Store {
    * @param existingKeys files of the folder that the warehouse already has, with their keys
    */
   moveIn(from: string, key: string, existingKeys?: ReadonlyMap<string, string>): Promise<void>
-  /** Ignores missing ones. */
+  /** Ignores missing files. */
   remove(key: string): Promise<void>
   /** Remote files are fetched on demand and evicted again. */
   readonly isRemote: boolean

@@ -6,8 +6,8 @@ import { type Staged, type Conversion, numberOf, stagedSql } from '../conversion
 import { expectedCount, plainSql } from './plain.ts'
 
 /**
- * Checks that DuckDB read as many rows, and values and bytes of each column, as our scanner. Returns totals
- * of the file.
+ * Checks that DuckDB and our scanner read the same number of rows, and of values and bytes per column.
+ * Returns totals of the file.
  */
 export async function reconcileStaged(conversion: Conversion, batch: Batch, file: string): Promise<Staged> {
   const extremesSql = conversion.fields.map(({ field }, index) =>

@@ -40,7 +40,7 @@ export async function badValues(
 }
 
 /**
- * SQL: a row per cell, with `record`, index of its `field`, `text` and `is_good`.
+ * SQL: a row per cell, with the columns `record`, `field` (an index), `text` and `is_good`.
  * @param from SQL of the rows of a batch, in order
  */
 export function textsSql(

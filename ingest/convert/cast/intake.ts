@@ -43,7 +43,7 @@ export class Intake {
   }
 
   /**
-   * Conversion of the first batch, and drift of all.
+   * Conversion of the first batch, and drift of all batches.
    * @throws TableFailure if a column is missing in all files of a source
    */
   get matched(): { readonly conversion: Conversion; readonly drift: readonly string[] } {

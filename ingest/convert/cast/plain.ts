@@ -6,9 +6,8 @@ import { recordBytesMax } from '../../source/soundness.ts'
 import type { ColumnWeights, MatchedField, Conversion } from '../conversion.ts'
 
 /**
- * SQL: the rows of a batch as texts; empty texts are null. All options are set,
- * so that DuckDB guesses nothing. Several threads read only files without line feeds in values, which they
- * would split.
+ * SQL: the rows of a batch as texts; empty texts are null. All options are set, so that DuckDB guesses
+ * nothing. Uses several threads only if no value has line feeds, since threads would split it.
  */
 export function plainSql(
   { table, columns, weights: weightedColumns }: Conversion,
@@ -47,8 +46,8 @@ export function constantSql({ pieces }: Batch): (field: string) => string {
 const filledSql = (text: string): string => (text === '' ? 'null::varchar' : quotedText(text))
 
 /**
- * A line has at most `2 * recordBytesMax` bytes and values, so its sum fits in 63 bits, which DuckDB adds
- * fast.
+ * A line has at most `2 * recordBytesMax` bytes and values, so its weighted sum fits in 63 bits, which DuckDB
+ * adds fast.
  */
 const weightBits = 63 - Math.log2(2 * (2 * recordBytesMax))
 

@@ -36,7 +36,7 @@ export interface Trial {
   readonly fields: readonly Tried[]
   /** Results of each field's probe; null without a probe. */
   readonly probes: readonly (Tried | null)[]
-  /** First different values of each field, at most `examplesMax`; none beyond `fieldsShown`. */
+  /** First distinct values of each field, at most `examplesMax`; none for fields beyond `fieldsShown`. */
   readonly examples: readonly (readonly string[])[]
   /** All days of date fields, in order, unless there are too many. */
   readonly days: ReadonlyMap<string, readonly string[]>
@@ -56,7 +56,7 @@ interface TrialOptions {
 }
 
 const batchBytes = 32 * 1024 * 1024
-/** Different misfits of a field that are kept: the most frequent of each batch, and of all batches. */
+/** Maximum distinct misfits of a field: the most frequent of each batch, and in all batches. */
 const misfitsMax = 200
 const allMisfitsMax = 5 * misfitsMax
 const recordsMax = 5

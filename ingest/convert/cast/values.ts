@@ -10,7 +10,7 @@ import { Steps } from './steps.ts'
 interface ValueSql {
   readonly text: string
   readonly value: string
-  /** SQL condition: the text is null, or a valid value rendered alike. */
+  /** SQL condition: the text is null, or a valid value with the same rendering. */
   readonly isGood: string
   readonly expects: string
 }
@@ -144,7 +144,7 @@ function valueOf(plain: string, field: Field): string {
 /**
  * Returns a condition: the text is null, or has the pattern of the type, and its value, written back, equals
  * its canonical form.
- * @param plain the text spelled as the type is, such as `1234.5` for `1.234,5`
+ * @param plain the text in the spelling of the type, such as `1234.5` for `1.234,5`
  */
 function validitySql(text: string, plain: string, field: Field): string {
   const type = typeRow(field.type)

@@ -60,8 +60,8 @@ async function packed(fields: readonly CodedField[], columns: readonly Codes[]):
 }
 
 /**
- * @throws TableFailure if codes of a group differ from the sums of its values, or counts of a section from
- * its codes
+ * @throws TableFailure if codes disagree with the sums of a group's values, or counts with the codes of a
+ * section
  */
 async function verifyCodes(
   conversion: Conversion,

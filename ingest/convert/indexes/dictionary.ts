@@ -119,11 +119,11 @@ async function readSomeCodes(
 }
 
 /**
- * Checksums of the values of a field, which its codes must reproduce: two for each group of rows, one for each
- * part of the hash of a value. Each adds up this part times the row number in the group, from 1, below 2^53.
+ * Checksums of the values of a field, which its codes must reproduce. Each group of rows has two, one for
+ * each part of a value's hash. A checksum adds up this part times the row number in the group (from 1), and
+ * stays below 2^53.
  */
 interface ExpectedSums {
-  /** Two per group, from the sorted rows. */
   readonly sums: Float64Array
   /** Two parts of the hash of each value, by its code. */
   readonly hashes: readonly Uint32Array[]

@@ -24,8 +24,8 @@ export interface WrittenOrder {
 const sliceRows = 16 * sectionRows
 
 /**
- * Writes the positions of the rows in each declared order, and the codes of `coded` fields. Adds an order by
- * each filter field without codes that leads no other.
+ * Writes the positions of the rows in each declared order, and the codes of `codedFields`. Adds an order by
+ * each field of `filters` that leads no other order.
  * @throws TableFailure if a verification fails
  */
 export async function writeOrders(

@@ -12,7 +12,7 @@ import {
 } from '../conversion.ts'
 
 /**
- * Reads the parts back, and compares sums of row hashes, with and without positions, with those of the cast
+ * Reads the parts back, and compares sums of row hashes (with and without positions) to the sums of the cast
  * values, which matched the source. Checks the declared order too.
  * @throws TableFailure naming the field; nothing is published then
  */

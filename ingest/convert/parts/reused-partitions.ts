@@ -97,7 +97,7 @@ export function withoutPartitions(
   return nullIfNoneReusable({ ...reusable, partitions }, files)
 }
 
-/** Removes the last partitions until one file is read, whose header is checked; null if none remains. */
+/** Drops last partitions until a file is read, for a check of its header; null if none remains. */
 function nullIfNoneReusable(reusable: Reusable, files: number): Reusable | null {
   const { partitions } = reusable
   const sourceNames = new Set(partitions.flatMap(({ partition }) => partition.sources))
@@ -112,7 +112,7 @@ function areUnique(files: readonly { readonly name: string }[]): boolean {
   return new Set(files.map(({ name }) => name)).size === files.length
 }
 
-/** The first section of the gzip file is its header. */
+/** The first section of the gzip file is the CSV header. */
 function partsByPartition(
   { partitions = [], parts, indexes = [], row_stores: rowStores = [] }: Manifest,
   sections: readonly GzipSection[],

@@ -11,8 +11,8 @@ export interface ValueColumn {
 const cellsMax = 1_000_000
 
 /**
- * Groups columns of the same type for one statement: planning one each takes most of the time of a wide
- * table.
+ * Groups columns of the same type for one statement: in a wide table, planning a statement per column takes
+ * most of the time.
  */
 export function columnsTogether<Own extends ValueColumn>(columns: readonly Own[], rows: number): Own[][] {
   const columnsMax = Math.max(1, Math.floor(cellsMax / rows))

@@ -22,9 +22,6 @@ interface CountedColumn extends ValueColumn {
   readonly distinct: number
 }
 
-/**
- * Returns the most frequent values of each column.
- */
 export async function frequentOf(
   db: Connection,
   columns: readonly CountedColumn[],

@@ -20,7 +20,6 @@ export interface FieldProfile {
   readonly top?: readonly Frequent[] | null
   /** All values in order, if they are few and short. */
   readonly choices?: readonly string[]
-  /** Rows per range above `from` up to `to`; the first range includes `from`. */
   readonly histogram?: readonly Range[]
 }
 
