@@ -7,7 +7,6 @@ export interface Random {
   readonly integerBetween: (min: number, max: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(items: readonly T[]) => T
-  /** Decimal digits, with leading zeros. */
   readonly digits: (count: number) => string
 }
 

@@ -37,7 +37,6 @@ export function messageOf(error: unknown): string {
 }
 
 export class LockHeld extends Error {
-  /** Null if unknown. */
   readonly pid: number | null
 
   constructor(pid: number | null) {

@@ -249,7 +249,6 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
   return JSON.stringify(manifest.fields) === JSON.stringify(storedFields(table))
 }
 
-/** All files except the manifest. */
 export function filesOf({ parts, files, indexes = [], ...rest }: Manifest): StoredFile[] {
   const { dictionary, codes, row_stores: rowStores = [], row_store: rowStore, orders = [] } = rest
   const ordered = orders.flatMap((order) => [order.positions, order.codes])

@@ -33,7 +33,6 @@ interface SchemaChange {
   readonly remeasured: readonly Replaced[]
 }
 
-/** Null for a first snapshot. */
 export function schemaChangeOf({ fields, units, before }: Manifest): SchemaChange | null {
   return before === undefined ? null : compareSchemas(before, { fields, units })
 }

@@ -1,4 +1,3 @@
-/** Every call is cheap. */
 export interface Progress {
   /** Starts a step, such as `reading`. */
   readonly step: (name: string) => void

@@ -24,7 +24,6 @@ export interface CheckedTable {
   /** `missing`: there never was a source; `held`: held back after a rollback. */
   readonly result: 'new' | 'changed' | 'unchanged' | 'held' | 'missing' | 'failed'
   readonly sources: readonly string[]
-  /** Null if unknown. */
   readonly rows: number | null
   readonly rows_before: number | null
   readonly fields: readonly FieldChange[]

@@ -5,7 +5,6 @@ import { LF, openingQuote, recordValues, skipBlanks, type Marks } from '../sourc
 export interface Way {
   readonly marks: Marks
   readonly skipLines: number
-  /** Null if there are none. */
   readonly comment: string | null
 }
 

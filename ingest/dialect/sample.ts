@@ -19,7 +19,6 @@ const allRowsMax = 50_000
 interface Sample {
   readonly dialect: Dialect
   readonly texts: readonly ReadonlyMap<string, number>[]
-  /** Null for a large file. */
   readonly rows: readonly SampleRow[] | null
   readonly firstRows: readonly SampleRow[]
 }

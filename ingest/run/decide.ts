@@ -19,7 +19,6 @@ import { definitionFor, duckdbLimits, obtainFor, rolledBackWith, withJob } from 
 import type { IngestOptions } from './options.ts'
 
 export interface PublishedState {
-  /** Null if none is readable. */
   readonly manifest: Manifest | null
   readonly isDamaged: boolean
   /** All damaged snapshots, if the published one is; the next publication replaces them. */

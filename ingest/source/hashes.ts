@@ -15,9 +15,7 @@ const hashedMax = 2
 
 interface HashTrust {
   readonly now: Date
-  /** See `IngestOptions`. */
   readonly settledMs?: number | undefined
-  /** See `IngestOptions`. */
   readonly believedMs?: number | undefined
 }
 

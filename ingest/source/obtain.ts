@@ -17,7 +17,6 @@ import { realPathWithin } from './real-path.ts'
 
 export interface ObtainedFile {
   readonly file: PlacedFile
-  /** Null for a local file. */
   readonly validators: Validators | null
 }
 

@@ -61,7 +61,6 @@ function zstdOf({ name }: PackedFile): Unpack {
   )
 }
 
-/** Null for plain text. */
 export function packingOf(name: string): PackingRow | null {
   return packings.find(({ ending }) => name.toLowerCase().endsWith(ending)) ?? null
 }

@@ -56,7 +56,6 @@ export function nameIn({ pathname }: URL): string {
   return /^\.{0,2}$|\p{Cc}/u.test(name) ? 'source' : name
 }
 
-/** Path in readable form. */
 export function pathIn({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname).replace(/^\//, '')

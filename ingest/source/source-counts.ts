@@ -50,7 +50,6 @@ export type LineCounts = Omit<
 > & {
   // oxlint-disable-next-line id-denylist -- Key of report.json.
   readonly all: number
-  /** First lines of accepted records. */
   readonly rows: number
 }
 

@@ -15,7 +15,6 @@ export interface Verified {
   /** Path below the folder of the table. */
   readonly subject: string
   readonly bytes: number
-  /** Null if everything is intact. */
   readonly fault: string | null
 }
 

@@ -62,12 +62,12 @@ export interface Waiter<T, About> {
 
 interface Patience {
   readonly signal: AbortSignal
-  /** Infinity for none. */
+  /** Infinity means no timeout. */
   readonly timeoutMs: number
   readonly refusal: () => Error
 }
 
-/** Waits until served. Throws the reason of the signal, or the refusal after the timeout. */
+/** Waits for a turn in the queue. Throws the signal's reason, or the refusal after the timeout. */
 export function waitIn<T, About>(
   queue: FairQueue<Waiter<T, About>>,
   lane: string,
@@ -119,13 +119,13 @@ export interface Slot {
 
 interface ConcurrencyLimits {
   readonly max: number
-  /** Running operations of one client; by default half of all. */
+  /** Running operations of one client; half of `max` by default. */
   readonly clientMax?: number
   readonly queueTimeoutMs: number
   readonly queueLengthMax: number
 }
 
-/** Further operations wait in a fair queue. */
+/** Operations beyond the limit wait in a fair queue. */
 export class ConcurrencyLimit {
   readonly #limits: ConcurrencyLimits
   readonly #resource: string
@@ -149,7 +149,8 @@ export class ConcurrencyLimit {
   /**
    * Does work in a slot, once one is free.
    * @param signal removes the operation from the queue
-   * @throws QueueFull at once if the queue is full and nobody yields, or after the timeout; the reason of the signal if it is aborted
+   * @throws QueueFull at once if no client yields a place in a full queue, or after the timeout; the reason
+   * of an aborted signal
    */
   async during<T>(client: string, signal: AbortSignal, work: (slot: Slot) => Promise<T>): Promise<T> {
     const { queueTimeoutMs, queueLengthMax } = this.#limits

@@ -1,6 +1,6 @@
-/** Work of a cheap response, such as an error or a redirect, has nothing set. */
+/** A cheap response, such as an error or a redirect, sets no property. */
 export interface RequestWork {
-  /** Approximate bytes of rows, as a page or an export. */
+  /** Approximate bytes of the rows in a page or an export. */
   readonly rowBytes?: number
   /** Bytes of a file, or a range of it, that are sent. */
   readonly fileBytes?: number

@@ -7,7 +7,7 @@ interface Flight<T> {
   callerCount: number
 }
 
-/** Concerns one client only, such as its quota; others that wait for the same work run it again. */
+/** Error of one client, such as an exceeded quota; other clients waiting for the work run it again. */
 export class ClientOnlyError extends Error {}
 
 /** Runs work once for simultaneous callers, and stops it when the last one has left. */

@@ -6,7 +6,7 @@ import type { Language } from '../../core/catalog/names.ts'
 type DatasetName = Pick<Dataset, 'slug'>
 type TableName = Pick<Table, 'dataset' | 'name'>
 
-/** Documents for machines, which belong to no family. */
+/** Addresses of documents for machines; they belong to no family. */
 export interface DocumentAddresses {
   /** DCAT-AP; without an extension, the representation is negotiated. */
   readonly catalog: (ending?: 'jsonld' | 'ttl', page?: number) => string

@@ -24,11 +24,11 @@ export interface Change {
 
 interface Answer {
   readonly count: number
-  /** Number in the snapshot before; null for a first one. */
+  /** Count in the previous snapshot; null if there is none. */
   readonly before: number | null
   readonly parameters: ReadonlyMap<string, string>
   readonly isGrouped: boolean
-  /** Rows by which the answers differ; null if there is no address. */
+  /** Address of the rows by which the answers differ; null if there is none. */
   readonly differences: string | null
 }
 
@@ -40,7 +40,7 @@ interface Feed {
   readonly page: string
   readonly fallbackDate: string
   readonly changes: readonly Change[]
-  /** Empty for none. */
+  /** WebSub address; empty for none. */
   readonly hub: string
 }
 

@@ -26,7 +26,7 @@ export function schemaSentences(
   ]
 }
 
-/** Kinds of changes, each with its rows in words. */
+/** Kinds of changes, each with its number of rows in words. */
 export function changedRowTexts(
   words: Words,
   changes: Pick<NonNullable<Manifest['changes']>[number], 'added' | 'removed' | 'changed'>,

@@ -32,7 +32,7 @@ function referenceOf({ author, publisher, license, collectedAt }: Dataset): Refe
   }
 }
 
-/** @param cited without a date of access for files that are alike on all days */
+/** @param cited has no date of access in files that stay the same every day */
 export function citationText(
   { dataset, title, address, today }: Omit<Cited, 'today'> & { readonly today: string | null },
   words: Words,

@@ -16,7 +16,9 @@ import { jsonLd, turtle, type Node } from './rdf.ts'
 import type { DatasetDocument } from './document.ts'
 import { publisherOf, type DatasetDescription, type TableDescription, type Writing } from './description.ts'
 
-/** DCAT-AP 3.0.1. Objects state types that its SHACL shapes require, since validators follow no links. */
+/**
+ * DCAT-AP 3.0.1. Linked objects state the types that SHACL shapes require, since validators follow no links.
+ */
 
 const ofDataset = {
   name: 'DCAT-AP',
@@ -47,7 +49,7 @@ interface CatalogPage {
   readonly ending: 'jsonld' | 'ttl'
 }
 
-/** Page of the catalog, with links to others. */
+/** Page of the catalog, with links to other pages. */
 export function catalogPage(writing: Writing, page: CatalogPage): string {
   const nodes = [catalogNode(writing, page), pagingNode(writing, page)]
   return page.ending === 'ttl' ? turtle(nodes) : jsonLd(nodes)
@@ -289,7 +291,7 @@ function dateTime(moment: string | undefined): Node | null {
   return moment === undefined ? null : { '@value': moment, '@type': 'xsd:dateTime' }
 }
 
-/** A text in each language of the catalog; without a tag if it is the same in all. */
+/** A text in each language of the catalog; without a language tag if it is the same in all. */
 function translationsOf(catalog: Catalog, pick: (texts: CatalogTexts) => string): unknown[] {
   const translations = [...catalog.inLanguage].map(([language, texts]) => [language, pick(texts)] as const)
   const [first = '', ...furtherTexts] = new Set(translations.map(([, text]) => text))

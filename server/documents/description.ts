@@ -18,7 +18,7 @@ export interface Writing {
   readonly documents: DocumentAddresses
   /** Absolute address of a page. */
   readonly page: (language: Language, dataset?: Dataset, table?: Table) => string
-  /** Absolute addresses, that of `page` first. */
+  /** Absolute addresses of all pages; `page` comes first. */
   readonly pagesOf: (language: Language, dataset?: Dataset, table?: Table) => readonly string[]
 }
 
@@ -29,11 +29,9 @@ export function publisherOf({ catalog, page }: Writing): Party {
 export interface TableDescription {
   readonly dataset: Dataset
   readonly table: Table
-  /** Null if nothing is published. */
   readonly manifest: Manifest | null
-  /** Null if unknown. */
   readonly report: SnapshotReport | null
-  /** Fields with nulls, or without counts of nulls, in any snapshot that can be queried. */
+  /** Fields that have nulls, or an unknown number of nulls, in any queryable snapshot. */
   readonly nullable: ReadonlySet<string>
 }
 

@@ -1,6 +1,6 @@
 import type { DatasetDescription, TableDescription, Writing } from './description.ts'
 
-/** A new document needs a file and a line of `registry.ts`: route, OpenAPI and links follow. */
+/** A new document needs a file and a line in `registry.ts`; route, OpenAPI entry and links follow. */
 export interface MachineDocument<View> {
   readonly file: string
   readonly name: string

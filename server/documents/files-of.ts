@@ -4,7 +4,6 @@ import type { TableDescription, Writing } from './description.ts'
 
 export interface Published {
   readonly manifest: Manifest
-  /** All rows as gzipped CSV. */
   readonly download: StoredFile
   /** Stable address, which redirects to the file of the current snapshot. */
   readonly addressOf: (file: StoredFile) => string

@@ -32,7 +32,7 @@ export interface PageAddresses {
   ) => string
   readonly chartFile: (language: Language, table: TableName, parameters: QueryParameters) => string
   readonly workbook: (language: Language, table: TableName, parameters: QueryParameters) => string
-  /** Pages for frames of other sites. */
+  /** Pages that other sites show in frames. */
   readonly embed: (
     language: Language,
     table: TableName,
@@ -45,7 +45,6 @@ export interface PageAddresses {
   /** @param number from 1, in the order of the table */
   readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
   readonly asset: (asset: { readonly file: string }) => string
-  /** OpenSearch description for browsers. */
   readonly search: string
 }
 

@@ -29,7 +29,7 @@ interface WorkbookRows {
 
 export type Column = Term | Measure
 
-/** Catalog for files that name no language. */
+/** Default catalog, for files that name no language. */
 export function defaultTexts({ inLanguage }: Catalog): Pick<WorkbookRows, 'catalog' | 'language'> {
   const [language] = languages
   const catalog = inLanguage.get(language)

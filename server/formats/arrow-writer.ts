@@ -28,7 +28,7 @@ import type { Items } from '../../core/duckdb/vectors.ts'
 import { isChoice, isTextColumn } from './arrow-columns.ts'
 import type { OutputColumn, ColumnWriter } from './format.ts'
 
-/** Arrow IPC stream of the format's aggregates. */
+/** Writes the format's aggregates as an Arrow IPC stream. */
 export function arrowWriter(columns: readonly OutputColumn[]): ColumnWriter {
   const stream = new StreamWriter(columns)
   return {

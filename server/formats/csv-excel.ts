@@ -12,7 +12,7 @@ const month =
 const separatorPattern = '[ ./,-]*(?:de )?'
 /**
  * Texts that a spreadsheet reads as a number, date, time, boolean or error: `00123`, `1/2`, `1E5`, `mar 20`,
- * `R$ 5`, `TRUE`, `#N/A`. The pattern may match other texts, which stay texts too.
+ * `R$ 5`, `TRUE`, `#N/A`. The pattern may match other texts; all matches stay texts.
  */
 const converted = [
   `${sign}*[0-9]${sign}*`,
@@ -30,8 +30,8 @@ const isFormula = new RegExp(formula)
 
 /**
  * CSV for spreadsheets with a decimal comma: byte order mark, semicolons, CRLF, and a space instead of the
- * `T` in times. A text that would be converted is a formula, `="00123"`. Other texts that begin like a
- * formula have an apostrophe before them.
+ * `T` in times. A text that a spreadsheet would convert becomes a formula, `="00123"`. An apostrophe precedes
+ * other texts that begin like a formula.
  */
 export const csvExcelFormat: LineFormat = {
   name: 'csv-excel',

@@ -6,7 +6,7 @@ import { copiesNothing, copiesWithout, type LineFormat } from './format.ts'
 
 const copiesBare = copiesWithout(',"')
 
-/** RFC 4180, but with LF, which tools of the command line expect. Null is empty, an empty text is "". */
+/** RFC 4180, but with LF, which command-line tools expect. Null is empty, an empty text is "". */
 export const csvFormat: LineFormat = {
   name: 'csv',
   mediaTypes: ['text/csv'],

@@ -12,21 +12,21 @@ interface AnyFormat {
   readonly mediaTypes: readonly [string, ...string[]]
   readonly contentType: string
   readonly ending: string
-  /** Columns in the order of the query, or else as declared; without this, alphabetical. */
+  /** True keeps columns in the order of the query or the declaration; otherwise they are alphabetical. */
   readonly keepsColumnOrder?: true
   readonly savedAs: 'inline' | 'attachment' | null
 }
 
 /** Writes rows as texts: by `line` in DuckDB, or `stored` from the row store. */
 export interface LineFormat extends AnyFormat {
-  /** SQL: a row from the stored columns of `part`. */
+  /** SQL that writes a row from the stored columns of `part`. */
   readonly line: (fields: readonly Field[]) => string
   /** Writes the bytes of `line` from the JSON of a row. */
   readonly stored: StoredLine
   readonly separator: string
-  /** Names are most of the bytes of such rows. */
+  /** Field names make up most bytes of a row. */
   readonly repeatsNames: boolean
-  /** Text before the rows, as `tail` after them. Formats with an envelope use neither in pages. */
+  /** Text before the rows; `tail` is the text after them. Pages in formats with an envelope use neither. */
   readonly head: (fields: readonly Field[]) => string
   readonly tail: (rows: number) => string
   /** Packs lines into a file of several parts; absent if the lines are the file. */
@@ -42,7 +42,7 @@ export interface Workbook {
 }
 
 export interface StoredLine {
-  /** The line of all fields is the JSON of the row itself. */
+  /** The line of all fields equals the stored JSON of the row. */
   readonly isJson: boolean
   /** Texts around and between the values of a row. */
   readonly around: { readonly before: string; readonly between: string; readonly after: string }
@@ -53,7 +53,10 @@ export interface StoredLine {
 }
 
 export interface Copies {
-  /** Flags by byte: 0 if values with it, apart from their quotes, are not copied. Null copies all. */
+  /**
+   * A flag per byte: 0 forbids copying values that contain it, apart from their quotes. Null copies all
+   * values.
+   */
   readonly isCopied: Uint8Array | null
   /** Quotes around texts are copied too. Without them, an empty text is not copied. */
   readonly hasQuotes: boolean
@@ -61,7 +64,7 @@ export interface Copies {
 
 export const copiesAll: Copies = { isCopied: null, hasQuotes: true }
 
-/** Copies values without some bytes and without their quotes. */
+/** Copies values that contain none of these bytes, without their quotes. */
 export function copiesWithout(special: string): Copies {
   // Escapes begin with a backslash.
   const isCopied = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -76,7 +79,7 @@ export const copiesNothing: Copies = { isCopied: new Uint8Array(256), hasQuotes:
 
 export interface ColumnFormat extends AnyFormat {
   /**
-   * SQL: aggregates over `part` with all values in order, each a list (`list(...)`) or BLOB. Texts use
+   * SQL aggregates over `part`; each returns all values in order, as a list (`list(...)`) or BLOB. Texts use
    * `encode(...)`, since other ways lose bytes.
    */
   readonly aggregates: (
@@ -86,13 +89,15 @@ export interface ColumnFormat extends AnyFormat {
   readonly writer: (columns: readonly OutputColumn[]) => Promise<ColumnWriter>
 }
 
-/** A field with all values, to be written as indexes, if they are few and known. */
+/** A field, and all its values if few and known: the writer then sends indexes. */
 export interface OutputColumn {
   readonly field: Field
   readonly choices: readonly string[] | null
 }
 
-/** Writes batches of rows; bytes stay in memory until taken, up to a million rows for an export. */
+/**
+ * Writes batches of rows; their bytes stay in memory until `takeBytes`, for an export up to a million rows.
+ */
 export interface ColumnWriter {
   /**
    * @param answer results of the aggregates in order
@@ -124,7 +129,6 @@ export function rowForm(table: Table, format: RowFormat, chosenFields: ChosenFie
 }
 
 interface ChosenFields {
-  /** Fields in alphabetical order. */
   readonly fields: readonly Field[]
   /** Order of the query, or as declared. */
   readonly columns: readonly Field[]

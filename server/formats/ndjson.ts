@@ -2,7 +2,6 @@ import type { LineFormat } from './format.ts'
 import { rowJson } from '../../core/warehouse/format/row-json.ts'
 import { storedJson } from './json.ts'
 
-/** One JSON object per line. */
 export const ndjsonFormat: LineFormat = {
   name: 'ndjson',
   mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],

@@ -5,7 +5,7 @@ import { cellStyles, numberFormats, textCell, cellText } from './xlsx-cells.ts'
 
 const compressionLevel = 3
 
-/** Packs a workbook (ECMA-376) with a second sheet that describes the rows, in constant memory. */
+/** Packs a workbook (ECMA-376) in constant memory; its second sheet describes the rows. */
 export async function* packWorkbook(
   lines: AsyncIterable<Uint8Array>,
   workbook: Workbook,

@@ -29,11 +29,11 @@ export const cellStyles = {
 const digitsMax = 15
 /** Smaller decimals are always number cells: Excel shows at least three of their decimal places. */
 const wholeMax = 1_000_000_000_000
-/** 1970-01-01 in days of Excel. */
+/** Excel's day number for 1970-01-01. */
 const unixDay = 25_569
 const firstDay = 61
 const dayMs = 86_400_000
-/** Limit of a cell; no text of as many bytes has more characters. */
+/** Character limit of a cell; a text with no more bytes always fits. */
 const textMax = 32_767
 /** Characters kept of a longer text; some count as two in Excel. */
 const keptMax = 16_000
@@ -105,7 +105,7 @@ export function cellSql(field: Field): string {
   return `coalesce(${cell()}, '<c/>')`
 }
 
-/** Returns whether Excel shows all digits, apart from those after many decimal places. */
+/** Returns whether Excel shows all digits; a decimal below `wholeMax` may lose late decimal places. */
 function isExactInExcel(text: string, type: Field['type']): boolean {
   if (type === 'decimal' && Math.abs(Number(text)) < wholeMax) return true
   return withoutFinalZeros(text).replaceAll(/\D/g, '').replace(/^0+/, '').length <= digitsMax

@@ -3,7 +3,7 @@ import { packWorkbook } from './workbook.ts'
 import { cellOf, cellSql } from './xlsx-cells.ts'
 
 /**
- * Excel workbook (ECMA-376). Dates and numbers are cells of that type; what Excel would change is a text: a
+ * Excel workbook (ECMA-376). Numbers and dates keep their type. A value that Excel would change is a text: a
  * number of more than 15 digits, a day before March 1900, a moment with microseconds.
  */
 export const xlsxFormat: LineFormat = {

@@ -77,7 +77,7 @@ export function addressForm(dataset: Dataset, family: Family): AddressForm {
   return form
 }
 
-/** Alphabetical; `page` only if it is not the first. */
+/** Parameters in alphabetical order; `page` only beyond the first page. */
 export function withQuery(address: string, parameters: ReadonlyMap<string, string>, page: number): string {
   const entries = [...parameters].filter(([name]) => name !== 'page')
   if (page > 1) entries.push(['page', String(page)])
@@ -87,7 +87,7 @@ export function withQuery(address: string, parameters: ReadonlyMap<string, strin
   return `${address}?${query.replaceAll('*', '%2A')}`
 }
 
-/** Families with http addresses in https pages, which browsers do not follow. */
+/** Families whose http addresses browsers do not follow from https pages. */
 export function mixedFamilies(families: readonly Family[], publicUrl: URL): Family[] {
   return families.filter(
     (family) => publicUrl.protocol === 'https:' && schemeOf(family, publicUrl) === 'http:',

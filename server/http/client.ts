@@ -6,7 +6,7 @@ import proxyAddress from 'proxy-addr'
 
 export type ClientOf = (req: IncomingMessage) => string
 
-/** Client of requests with an invalid reported address, each of which would else have full quotas. */
+/** One client for all requests with an invalid reported address: otherwise each would have full quotas. */
 const unknownClient = 'unknown'
 
 interface ClientSettings {
@@ -74,7 +74,7 @@ function withoutPort(address: string | undefined): string {
   return (six ?? four ?? text).split('%', 1)[0] ?? ''
 }
 
-/** A /24 of IPv4, a /48 of IPv6. */
+/** Network of a client: /24 for IPv4, /48 for IPv6. */
 export function anonymize(client: string): string {
   return networks(client, () => networkOf(client))
 }

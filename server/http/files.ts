@@ -21,16 +21,15 @@ export interface ServedFile {
   /** Content coding of the stored file. */
   readonly contentEncoding?: 'gzip'
   readonly sha256: string
-  /** Required if the file may not be local yet, else read from the file. */
+  /** Required if the file is perhaps not local yet; otherwise read from the file. */
   readonly bytes?: number
   readonly cacheControl: string
-  /** HTTP date. */
   readonly lastModified?: string
   readonly saveAs: string
   /** Returns whether the file is still the verified one. */
   readonly isUnchanged: () => boolean
   /**
-   * Keeps the file local until the returned function is called; absent if it always is.
+   * Keeps the file local until the returned function is called; absent if the file is always local.
    * @throws FileUnavailable
    */
   readonly keepOpen?: () => Promise<() => void>

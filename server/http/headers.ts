@@ -27,7 +27,7 @@ const preflightSeconds = 86_400
 
 type Headers = readonly (readonly [name: string, value: OutgoingHttpHeader])[]
 
-/** Browsers then use only TLS for one year. */
+/** Makes browsers use only TLS for one year. */
 const strictTransport = 'max-age=31536000'
 
 export function commonHeaders(
@@ -124,7 +124,9 @@ export interface Freshness {
 }
 
 const yearSeconds = 31_536_000
-/** Stale-while-revalidate to max-age: caches answer with a stale response while they fetch a new one. */
+/**
+ * Ratio of stale-while-revalidate to max-age: caches answer with a stale response while they fetch a new one.
+ */
 const staleFactor = 10
 
 export function freshnessOf(maxAgeSeconds: number): Freshness {

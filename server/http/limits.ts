@@ -99,7 +99,7 @@ export class Account {
   }
 }
 
-/** Stored on the response: a map would cost more than most responses. */
+/** An account is a property of its response: a map would cost more. */
 const accountKey = Symbol('account')
 type WithAccount = ServerResponse & { [accountKey]?: Account }
 

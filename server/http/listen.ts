@@ -27,7 +27,7 @@ export interface ListenOptions {
   readonly log: Log
   readonly connectionsMax: number
   readonly headersTimeoutMs: number
-  /** The connection has no traffic until a response begins, so its timeout must be longer. */
+  /** A connection has no traffic until a response begins, so its timeout must exceed this time. */
   readonly longestAnswerMs: number
   /** Takes connections that the primary process accepts; absent if this process listens itself. */
   readonly receive?: (onConnection: (socket: Socket) => void) => void

@@ -100,7 +100,7 @@ const byName = new Map(offered.map((encoding) => [encoding.name, encoding]))
 const names = [...byName.keys()]
 const gzipFirst = ['gzip', ...names.filter((name) => name !== 'gzip')]
 
-/** Real clients send less; a longer one would cost more to parse than a response. */
+/** Real clients send shorter headers; parsing longer ones would cost more than a response. */
 const headerLengthMax = 500
 
 type Preferring = Negotiator & {

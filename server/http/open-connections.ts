@@ -8,7 +8,7 @@ interface ConnectionState {
   idleSince: number
   /** Latest request, answered or not. */
   latest: IncomingMessage | null
-  /** Requests that wait for the response before, and their bytes of headers. */
+  /** Requests that wait for the previous response, and the bytes of their headers. */
   readonly pipelined: { readonly begin: () => void; readonly bytes: number }[]
 }
 
@@ -18,8 +18,8 @@ const silentMs = 1000
 
 /**
  * Tracks connections and their requests, so that a stop neither cuts responses nor waits for silent clients.
- * A connection runs one request at a time, so pipelining gives no advantage, and each response has the
- * socket, without which Node does not report that the response ended.
+ * A connection runs one request at a time, so pipelining gives no advantage. Each response then has the
+ * socket, without which Node does not report its end.
  */
 export class OpenConnections {
   readonly #states = new Map<Duplex, ConnectionState>()
@@ -94,8 +94,8 @@ export class OpenConnections {
   }
 
   /**
-   * Ends silent connections, and others after their next response: earlier, a request on its way could be
-   * lost. Resolves when none is left.
+   * Ends connections that are silent, others after their next response: an earlier end could lose a request
+   * on its way. Resolves when none is left.
    */
   async endAll(): Promise<void> {
     this.#stopping = true

@@ -5,7 +5,7 @@ import type { Log } from '../base/log.ts'
 interface ProblemRow {
   readonly status: number
   readonly title: string
-  /** Registered by IANA, if there is one. */
+  /** Type registered by IANA, if there is one. */
   readonly type?: string
 }
 
@@ -50,14 +50,13 @@ export const problemCodes = Object.keys(problemRows) as readonly ProblemCode[]
 
 export interface WholeTable {
   readonly file: { readonly address: string; readonly bytes: number; readonly sha512: string }
-  /** SQL for a DuckDB client. */
   readonly duckdb: string
 }
 
 interface ProblemExtras {
   readonly errors?: readonly ParameterError[]
   readonly members?: Readonly<Record<string, unknown>>
-  /** Files that the body names too. */
+  /** Whole table that the body offers instead. */
   readonly instead?: WholeTable
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -112,7 +111,7 @@ export function filesElsewhere(): Problem {
   return new Problem('files-elsewhere', detail, { headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
-/** @param wholeFile all rows as one file, the better way to get many; null if there is none */
+/** @param wholeFile address of a file with all rows, better for many rows; null if there is none */
 export function queryTooCostly(reason: string, wholeFile: string | null): Problem {
   if (wholeFile === null) return new Problem('query-too-costly', reason)
   return new Problem('query-too-costly', `${reason} All rows are in one file: ${wholeFile}.`, {

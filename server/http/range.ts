@@ -31,7 +31,7 @@ export function beginRange(
 }
 
 /**
- * Null means the complete body: without a header, for another unit, or several ranges with gaps.
+ * Null means the complete body: without a header, for units besides bytes, or for ranges with gaps.
  * @throws Problem unsatisfiable-range
  */
 export function requestedRange(header: string | undefined, bodyLength: number): ByteRange | null {

@@ -25,7 +25,7 @@ export function sendRedirect(
 export const absolutePath = (address: string): string => new URL(address).pathname
 
 /**
- * Path as clients see it: behind that of PUBLIC_URL, which a proxy removes.
+ * Path as clients see it: after the path of PUBLIC_URL, which a proxy removes.
  * @param path as received
  */
 export function publicPath(publicUrl: URL, path: string): string {

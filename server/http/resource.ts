@@ -34,7 +34,9 @@ interface Common {
   readonly description: string
   /** Default `catalog`. */
   readonly countsAs?: LimitClass
-  /** Paths with more than names of the catalog are unlimited, so `Shortcuts` must not store them. */
+  /**
+   * Paths with other parts than catalog names are unlimited in number, so `Shortcuts` must not store them.
+   */
   readonly hasEndlessAddresses?: boolean
   readonly offers?: readonly Offer[]
 }
@@ -45,7 +47,7 @@ export type Browse = (
   find: (headers: IncomingHttpHeaders) => Promise<Found>,
 ) => Promise<Found> | null
 
-/** Page of a JSON text without `NamedResponse`; returns whether it was requested. */
+/** Sends a JSON text as a page if requested; returns whether it did. */
 export type BrowseText = (req: IncomingMessage, res: ServerResponse, name: string, text: string) => boolean
 
 export interface Serving {

@@ -45,16 +45,15 @@ export interface NamedResponse {
   readonly hasRanges?: boolean
   /** The body is in memory, and costs nothing more. */
   readonly isAtHand: boolean
-  /** A gzip body may cost less, since most of it is stored so. */
+  /** A gzip body may cost less, since most of it is already compressed. */
   readonly isStoredAsGzip?: boolean
   /**
    * Builds the body unless it is cached. The signal fires when no client waits any more.
-   * @param mayBeGzip true if the body may be in gzip, with `isStoredAsGzip`
+   * @param mayBeGzip true if the body may be in gzip; requires `isStoredAsGzip`
    */
   readonly body: (signal: () => AbortSignal, mayBeGzip: boolean) => Promise<Body> | Body
 }
 
-/** Hash of 22 characters. */
 export function contentName(content: string | Uint8Array): string {
   return hash('sha256', content, 'base64url').slice(0, 22)
 }
@@ -62,7 +61,7 @@ export function contentName(content: string | Uint8Array): string {
 interface ResponderLimits {
   /** Bytes of all cached bodies together. */
   readonly cachedBytesMax: number
-  /** Further bodies are sent uncompressed. */
+  /** Concurrent compressions; further bodies are sent uncompressed. */
   readonly compressionsMax: number
 }
 
@@ -202,7 +201,7 @@ export class Responder {
     return isOther ? undefined : cached
   }
 
-  /** Built once for concurrent requests of any coding, but apart for a body stored as gzip. */
+  /** Builds the body once for concurrent requests in any coding, but separately if it may be gzip. */
   async #body(response: NamedResponse, signal: () => AbortSignal, mayBeGzip = false): Promise<Body> {
     if (response.isAtHand) return response.body(signal, mayBeGzip)
     const name = mayBeGzip ? `${response.name} gzip` : response.name

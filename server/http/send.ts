@@ -101,7 +101,7 @@ interface UnsentResponse {
 const patienceMs = 2000
 const longBytesMin = 1_000_000
 
-/** Limits untaken bytes, in total and in time. */
+/** Limits how many bytes stay unsent, and how long. */
 export class SendBudget {
   readonly #limits: SendLimits
   /** Responses in the order in which they began to wait. */
@@ -135,7 +135,7 @@ export class SendBudget {
       throw busy('overloaded', 'Too many clients are slow to receive their responses.')
   }
 
-  /** Other responses hold these bytes, so one more needs no memory. */
+  /** True if other responses hold these bytes, so another needs no memory. */
   isShared(shared: object): boolean {
     return this.#holders.has(shared)
   }
@@ -202,7 +202,7 @@ function sentBytesOf({ req: { socket } }: ServerResponse): number {
   return socket.bytesWritten - socket.writableLength
 }
 
-/** An error before the first chunk can still become a response. */
+/** Waits for the first chunk: an earlier error can still become a response. */
 export async function afterFirstChunk<T>(chunks: AsyncIterable<T>): Promise<AsyncIterable<T>> {
   const iterator = chunks[Symbol.asyncIterator]()
   const first = await iterator.next()

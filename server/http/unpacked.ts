@@ -19,7 +19,7 @@ interface PackedFile extends ServedFile {
 }
 
 /**
- * Sends a gzipped file uncompressed; of a range, only its sections. The caller has set the headers.
+ * Sends a gzipped file uncompressed; for a range, unpacks only its sections. The caller has set the headers.
  * @throws Problem unsatisfiable-range or damaged-files; QueueFull; errors of gunzip
  */
 export async function sendUnpacked(

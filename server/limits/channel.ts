@@ -18,9 +18,9 @@ export interface Replies {
 }
 
 /**
- * Counts in the primary process, over the channel of a worker. Questions of one turn of the event loop share
- * a message, which costs as much as a cached page. Replies need no timeout: the watchdog of a hanging primary
- * ends both processes.
+ * Counts in the primary process, over the channel of a worker. Questions from one event-loop turn share a
+ * message, since a message costs as much as a cached page. Replies need no timeout: the watchdog of a hanging
+ * primary ends both processes.
  */
 export class CountsChannel {
   readonly #send: (questions: Questions) => void

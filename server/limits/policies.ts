@@ -3,7 +3,7 @@ import { limitClasses, type LimitClass } from '../../core/catalog/names.ts'
 
 export interface Policy {
   readonly name: string
-  /** Requests of a class, or the cost of all in ms of processor time. */
+  /** Limits requests of a class, or the processor time in ms of all requests. */
   readonly limits: LimitClass | 'share'
   readonly quota: number
   readonly windowMs: number

@@ -51,7 +51,7 @@ function scriptOf(run: () => unknown): string {
   return `(${run.toString()})()`
 }
 
-/** Names change with the content. */
+/** Names of assets change with their content. */
 export function assetFiles({ freshness }: Runtime, assets: Assets): Resource {
   const allAssets = (Object.values(assets) as (Asset | null)[]).filter((asset) => asset !== null)
   return {

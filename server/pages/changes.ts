@@ -335,7 +335,7 @@ function rowsPart(
 
 type Row = TableView['rows'][number]
 
-/** Pairs successive added and removed rows with half of their values in common; used without a key. */
+/** Pairs neighbouring added and removed rows that share half of their values; for tables without a key. */
 function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, Row> {
   const pairs = new Map<Row, Row>()
   const kindAt = fields.findIndex(({ name }) => name === change)

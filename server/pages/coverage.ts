@@ -10,7 +10,6 @@ interface Coverage {
   readonly to: string
 }
 
-/** Null if unknown. */
 export function coverageOf({ fields, order, time }: Table, report: SnapshotReport | null): Coverage | null {
   const isOfTime = time === null ? isTime : ({ name }: { name: string }): boolean => name === time
   const field = fields.find(
@@ -22,7 +21,7 @@ export function coverageOf({ fields, order, time }: Table, report: SnapshotRepor
   return from === null || to === null ? null : { from, to }
 }
 
-/** A day, a year, or a month such as 202006; null for others. */
+/** Reads a day, a year, or a month such as 202006; null for other texts. */
 export function timeOfText(text: string): string | null {
   const time = text.slice(0, 'YYYY-MM-DD'.length).replace(/^(\d{4})(\d\d)$/, '$1-$2')
   return /^\d{4}(-\d\d){0,2}$/.test(time) && !Number.isNaN(Date.parse(time)) ? time : null

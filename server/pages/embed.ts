@@ -23,7 +23,7 @@ import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
 import { cellPart, unitPart } from './table/grid.ts'
 import { rowsPage, viewOf, withDefaultColumns, withNamedFields, type TableView } from './table/view.ts'
 
-/** Pages for frames of other sites: a chart or some rows, source, and a link to the page. */
+/** Pages that other sites show in frames: a chart or some rows, the source, and a link to the page. */
 
 const rowsDefault = 10
 

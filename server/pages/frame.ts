@@ -10,7 +10,6 @@ export interface PageContext {
   /** Hash of catalog, language and public address, for cache keys. */
   readonly name: string
   readonly catalog: CatalogTexts
-  /** The catalog in each language. */
   readonly translations: readonly CatalogTexts[]
   readonly addresses: PageAddresses
   readonly assets: Assets
@@ -24,17 +23,15 @@ export interface Framed {
   readonly main: Html
   /** Null if one address serves all languages. */
   readonly inLanguage: ((language: Language) => string) | null
-  /** The content has the search of the service. */
+  /** True if the content already has the search form. */
   readonly hasSearch?: boolean
   /** Breadcrumbs after the home page; absent without any. */
   readonly trail?: readonly Step[]
   /** Script besides the one that every page loads. */
   readonly script?: Asset
-  /** Structured data (schema.org). */
   readonly data?: Readonly<Record<string, unknown>>
   /** Absolute address of the Atom feed of changes. */
   readonly feed?: string
-  /** Further links of the head. */
   readonly links?: Html
 }
 

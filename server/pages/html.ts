@@ -62,7 +62,7 @@ export function textOf(document: Html): string {
   return `<!doctype html>\n${document.text}`
 }
 
-/** Null unless it is http or https, since `javascript:` would run code. */
+/** Null unless the address is http or https, since `javascript:` would run code. */
 export function safeAddress(text: string): string | null {
   if (!/^https?:\/\/[^\s]+$/i.test(text)) return null
   try {
@@ -85,7 +85,7 @@ export function codePart(text: string, words: { readonly copy: string; readonly 
 
 /**
  * Scrolls sideways; on narrow screens, the cells of each row are stacked.
- * @param heads titles; one in an array marks a numeric column
+ * @param heads titles; a title inside an array marks a numeric column
  */
 export function stackedTable(
   label: string,

@@ -29,7 +29,7 @@ interface ProblemView {
   readonly parameters: readonly (readonly [name: string, text: string])[]
   /** Current version, if the requested one has expired. */
   readonly latest: string | null
-  /** The API shows English details in every language. */
+  /** Problems of the API show English details in every language. */
   readonly isOfApi: boolean
   /** Null if the address names none. */
   readonly dataset: Dataset | null

@@ -23,7 +23,6 @@ interface RowView {
   /** Number from 1, in the order of the table. */
   readonly number: number
   readonly count: number
-  /** Values in declared order. */
   readonly values: readonly (string | null)[]
   /** Changes of the row; null for a table without a key. */
   readonly historyAddress: string | null

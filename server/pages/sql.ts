@@ -36,7 +36,7 @@ interface SqlView extends QueryView {
 /** Size of the rows that a browser receives, as estimated by `bytesPerRow`. */
 const sqlBytesMax = 200_000_000
 
-/** Estimates Arrow: texts, and eight bytes for each value. */
+/** Estimates bytes in Arrow: texts, and eight bytes for each value. */
 function bytesPerRow({ table, snapshot: { manifest } }: QueryView, fields: number): number {
   const share = fields / table.fields.length
   return 8 * fields + share * (manifest.textBytes / Math.max(1, manifest.rows))

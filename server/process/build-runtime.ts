@@ -20,7 +20,7 @@ import { SelectionCache } from '../table/selection/selection-cache.ts'
 import type { Resources } from './resources.ts'
 import { openCounts, type Counting } from './workers/counts.ts'
 
-/** Services of a catalog, and what a next catalog reuses. */
+/** Services of a catalog, and objects that the next catalog reuses. */
 export interface BuiltRuntime {
   readonly runtime: Runtime
   readonly selectionCache: SelectionCache

@@ -47,7 +47,7 @@ export class CatalogWatch {
   }
 
   /**
-   * One call after another; errors are logged.
+   * Runs calls one after another, and logs errors.
    * @returns false if a retry may succeed without a change of the files
    */
   async reload(): Promise<boolean> {

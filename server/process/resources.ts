@@ -12,14 +12,12 @@ import { FinishedExports } from '../table/representations/finished-exports.ts'
 import type { Worker } from './workers/worker.ts'
 
 interface GivenResources {
-  /** A worker has its share of divided ones. */
+  /** A worker's settings contain its share of divided limits. */
   readonly settings: ProcessSettings
   readonly store: Store
-  /** Null if not configured. */
   readonly clickHouse: ClickHouse | null
   readonly log: Log
   readonly worker: Worker | null
-  /** Null if metrics are off. */
   readonly meter: Meter | null
   readonly spill: string
   /** Null if the latest catalog is served. */

@@ -24,7 +24,8 @@ import type { Log } from '../base/log.ts'
 import type { Worker } from './workers/worker.ts'
 
 /**
- * DuckDB reads a page from one row group, with one thread. A second would use a fifth more CPU without gain.
+ * DuckDB reads a page from one row group, with one thread. A second thread would use a fifth more CPU without
+ * gain.
  */
 const queryThreads = 1
 /** Other optimizers change nothing on simple queries, but take a tenth of the time. */
@@ -32,7 +33,6 @@ const optimizersOfPages = ['expression_rewriter', 'filter_pushdown', 'in_clause'
 
 const refitAgainMs = 5000
 
-/** Service without its connections. */
 export interface Service {
   readonly load: () => Promise<void>
   /** Serves a new and valid catalog. */

@@ -12,8 +12,8 @@ export interface WatchdogData {
 
 /**
  * Kills this process, after a log line, if its event loop is stuck; the supervisor or primary starts another.
- * The thread counts its own ticks without a beat, so that a suspended process does not look stuck. Does
- * nothing under a debugger.
+ * A watching thread counts its ticks since the last beat, so that a suspended process does not look stuck.
+ * Does nothing under a debugger.
  */
 export function startWatchdog(log: Pick<Log, 'warn'>, seconds = stuckSeconds): void {
   if (inspector.url() !== undefined) return

@@ -43,7 +43,7 @@ export interface Aggregation {
   readonly measures: readonly Measure[]
   /** Conditions on measures; their fields are columns of the measures. */
   readonly conditions: readonly Condition[]
-  /** Names of terms and measures; ties by the terms. */
+  /** Keys are names of terms and measures; terms break ties. */
   readonly ordering: readonly OrderKey[]
 }
 
@@ -53,7 +53,7 @@ export type AggregateQuery = Aggregation &
     readonly rowParameters: QueryParameters
   }
 
-/** Operators on measures; a range is what `eq` means for a month. */
+/** Operators on measures; `eq` on a month becomes a range. */
 const groupOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'range'])
 
 /** Each term and measure adds to the cost. */

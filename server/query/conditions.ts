@@ -238,8 +238,8 @@ function expectedOperand(field: Term): string {
 }
 
 /**
- * Unquoted lists may mean a single value, and be refused where a quoted one is answered; so cache keys have
- * them.
+ * Cache keys contain unquoted lists: a list that may be a single value may be refused, unlike the same list
+ * in quotes.
  */
 export function unquotedIn({ conditions }: { readonly conditions: readonly Condition[] }): string[] {
   return conditions.flatMap(({ unquoted }) => unquoted ?? [])
@@ -313,7 +313,7 @@ function parameterOf(field: Field, operator: Operator): string {
   return `${field.name}__${operator}`
 }
 
-/** Folding removes accents, and every text contains the empty text. */
+/** True if folding leaves an empty text, which every text contains. */
 export function foldsToNothing(text: string): boolean {
   return /^\p{M}*$/u.test(text.normalize('NFD'))
 }

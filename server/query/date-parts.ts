@@ -13,11 +13,10 @@ interface DatePartRow {
   /** Describes valid operands at the end of a sentence. */
   readonly expects: string
   readonly schema: Readonly<Record<string, unknown>>
-  /** @param day such as `2020-05-01` */
   readonly partOf: (day: string) => string
   /** SQL of DuckDB: the part of a DATE. */
   readonly sql: (day: string) => string
-  /** Days of a part, in canonical form; null if there is none, or many spans. */
+  /** First and last day of a canonical part; null if there is none, or several spans. */
   readonly days: (part: string) => readonly [first: string, last: string] | null
 }
 
@@ -130,7 +129,7 @@ function allPartsOf({ type, kind }: Pick<Field, 'type' | 'kind'>): readonly Date
   return isDated ? dateParts : []
 }
 
-/** Except parts named like another field. */
+/** Omits parts that are named like another field. */
 export function partsOf({ fields }: Pick<Table, 'fields'>, field: Field): readonly DatePart[] {
   return allPartsOf(field).filter((part) => fields.every(({ name }) => name !== `${field.name}__${part}`))
 }
@@ -170,7 +169,7 @@ export function baseOf(term: Term): Field {
   return term.part?.base ?? term
 }
 
-/** Value from the canonical text of the field; null if a text is no date. */
+/** A term's value from the canonical text of its field; null if that is no date. */
 export function termValue(term: Term, value: string): string | null {
   const row = rowOf(term)
   if (row === null) return value
@@ -178,7 +177,7 @@ export function termValue(term: Term, value: string): string | null {
   return isDay(day) ? row.partOf(day) : null
 }
 
-/** SQL of DuckDB, from the column of the field. */
+/** DuckDB SQL of a term, from the column of its field. */
 export function termSql(term: Term, column: string): string {
   const row = rowOf(term)
   if (row === null) return column
@@ -220,7 +219,6 @@ export function daysOfPart(term: Term, values: readonly string[]): readonly [str
   return from === undefined || to === undefined || from === null || to === null ? null : [from[0], to[1]]
 }
 
-/** Least number of days. */
 const daysOf: Readonly<Record<DatePart, number>> = {
   year: 365,
   quarter: 90,

@@ -10,7 +10,6 @@ export interface ParameterError {
   readonly reason?: InvalidReason | undefined
 }
 
-/** Names every invalid parameter. */
 export class InvalidQuery extends Error {
   readonly errors: readonly ParameterError[]
 
@@ -42,7 +41,7 @@ export class InvalidPage extends Error {
   }
 }
 
-/** A value, with a sentence that states a valid one. */
+/** An invalid value, with a sentence that states a valid one. */
 export class Invalid {
   readonly message: string
   readonly reason: InvalidReason | undefined

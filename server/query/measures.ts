@@ -54,21 +54,21 @@ export function functionsOf({ fields }: Pick<Table, 'fields'>, field: Field): Me
   )
 }
 
-/** `rows`, unless a field is called so. */
+/** `rows`, unless a field has this name. */
 export function rowsName({ fields }: Pick<Table, 'fields'>): string {
   let name = 'rows'
   while (fields.some((field) => field.name === name)) name = `_${name}`
   return name
 }
 
-/** Rounded values have no zeros at the end. */
+/** True for rounded values, written without zeros at the end. */
 export function isRounded({ aggregate, column }: Measure): boolean {
   return (aggregate === 'avg' || aggregate === 'median') && column.type === 'decimal'
 }
 
 /** A measure means something else than its field. */
 const untitled = { title: null, description: null, unit: null }
-/** Minimum and maximum alone are values of the field, and keep its kind. */
+/** Only minimum and maximum are values of the field, and keep its kind. */
 const withoutValueConstraints = { kind: null, valueTitles: new Map<string, string>() }
 
 function columnOf(field: Field, aggregate: MeasureFunction, name: string): Field {

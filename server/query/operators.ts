@@ -66,7 +66,7 @@ export function operatorsOf({ type, part }: Pick<Term, 'type' | 'part'>): readon
   })
 }
 
-/** Characters; no table has longer values. */
+/** In characters; no table has longer values. */
 export const valueLengthMax = 1000
 
 /** Canonical text; null if it is no value of the type. */
@@ -116,7 +116,7 @@ export function trimBlanks(text: string): string {
 interface Period {
   /** Least canonical value not before the operand. */
   readonly first: string
-  /** Greatest value not after it. */
+  /** Greatest canonical value not after the operand. */
   readonly last: string
 }
 
@@ -128,7 +128,6 @@ export function periodUnit({ type, kind, part }: Pick<Term, 'type' | 'kind' | 'p
   return type === 'date' || (kind === 'date' && typeRow(type).isText) ? 'day' : null
 }
 
-/** Canonical times. */
 export const [dayStart, dayEnd] = ['00:00:00', '23:59:59.999999']
 
 /**
@@ -160,7 +159,7 @@ export function parsePeriod(field: Field, text: string): Period | null {
   return moment === null ? null : { first: moment, last: moment }
 }
 
-/** Shortest operand of a period; null if there is none. */
+/** Shortest operand that means a period; null if there is none. */
 export function periodText(field: Field, { first, last }: Period): string | null {
   if (first === last) return first
   for (const length of ['2020'.length, '2020-05'.length, '2020-05-01'.length]) {

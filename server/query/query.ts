@@ -44,11 +44,11 @@ export interface RowQuery extends RowFilter {
 }
 
 export interface RowFilter {
-  /** All hold in a matching row; sorted by parameter. */
+  /** A matching row satisfies all conditions; sorted by parameter. */
   readonly conditions: readonly Condition[]
   /** Sorted; each occurs in some search field of a matching row. */
   readonly words: readonly string[]
-  /** Nulls last, ties by position; empty for the declared order. */
+  /** Nulls come last, and positions break ties; empty means the declared order. */
   readonly ordering: readonly OrderKey[]
   /** Canonical: equal filters have equal keys. */
   readonly key: string
@@ -228,7 +228,7 @@ interface ReadParameters {
   readonly columns: readonly Field[]
 }
 
-/** Adds invalid parameters to the errors. */
+/** The reader adds invalid parameters to `errors`. */
 export function readerOf(given: QueryParameters, errors: ParameterError[]) {
   return <T>(parameter: string, missing: T, parse: (text: string) => T | Invalid): T => {
     const text = given.get(parameter)

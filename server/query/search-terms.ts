@@ -10,11 +10,11 @@ import { isTextValue, valueLengthMax } from './operators.ts'
 
 export const wordsMax = 10
 
-/** Separators besides blanks. Points and apostrophes are within words. */
+/** Separators besides blanks. Points and apostrophes do not separate words. */
 const separatorSigns = ',;/\\|_+&=‐‑‒–—-'
 const punctuationSigns = ".:!?()[]{}…*'`’‘#@"
 const quoteSigns = '"“”„«»'
-/** Alone, they are no word; escaped for a class of a regular expression. */
+/** Signs that alone form no word, escaped for a character class of a regular expression. */
 export const ignoredSigns = inClass(separatorSigns + punctuationSigns + quoteSigns)
 
 const separators = new RegExp(String.raw`[\s${inClass(separatorSigns)}]+`)

@@ -32,7 +32,7 @@ export function health({ snapshots, catalogFault }: Runtime, sendPageToBrowser: 
   }
 }
 
-/** Quotas of the client, without counting. */
+/** Returns the client's quotas without counting the request. */
 export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): RequestHandler {
   return async (req, res) => {
     const standings = (await limiter?.standings(client(req))) ?? []

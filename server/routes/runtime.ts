@@ -19,10 +19,8 @@ export interface Runtime {
   readonly publicUrl: URL
   /** Address of the warehouse at its object store, for example; empty if there is none. */
   readonly filesUrl: string
-  /** Empty if there is none. */
   readonly websubHub: string
   readonly client: ClientOf
-  /** Null if nothing is limited. */
   readonly limiter: Limiter | null
   readonly freshness: Freshness
   readonly snapshots: Snapshots
@@ -31,7 +29,7 @@ export interface Runtime {
   readonly dictionaries: Dictionaries
   readonly responder: Responder
   readonly pageBytesMax: number
-  /** Limits concurrent exports and downloads. */
+  /** Limits concurrent exports; `transfers` limits downloads. */
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget
@@ -39,7 +37,6 @@ export interface Runtime {
   readonly views: PublicViews
   readonly scratch: string
   readonly log: Log
-  /** Null if metrics are off. */
   readonly meter: Meter | null
   /** Null if the latest catalog is served. */
   readonly catalogFault: () => string | null

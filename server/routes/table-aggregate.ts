@@ -71,7 +71,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
   }
 }
 
-/** 422 with SQL by which a client can compute the same. */
+/** 422 with SQL by which a client can compute the same groups. */
 function tooCostly(
   error: TooCostly,
   snapshot: Snapshot,

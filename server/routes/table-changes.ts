@@ -101,7 +101,9 @@ export function tableChanges(family: Family, service: Runtime): Resource {
   }
 }
 
-/** Explains that changes are not kept, or `since` is not earlier than `to`; links to the oldest ones. */
+/**
+ * Explains that changes are not kept, or `since` is not earlier than `to`; links to the oldest kept changes.
+ */
 export function unknownChanges(
   table: Table,
   later: Snapshot,

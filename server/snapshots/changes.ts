@@ -6,14 +6,14 @@ import { storedFields, type Changes, type Manifest } from '../../core/warehouse/
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
 
 /**
- * Changes as a snapshot of their own, so that they are filtered, sorted, paged and written like rows. Fields
- * are the columns of the file.
+ * Changes as a snapshot of their own, so that they are filtered, sorted, paged and written like rows. Its
+ * fields are the columns of the changes file.
  */
 export interface ChangesSnapshot extends Snapshot {
   readonly changes: KnownChanges
 }
 
-/** Comparison without a file if both snapshots are the same. */
+/** A comparison; it has no file if both snapshots are the same. */
 export interface KnownChanges extends Omit<Changes, 'file'> {
   readonly file: string | null
 }

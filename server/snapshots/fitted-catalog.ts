@@ -26,7 +26,7 @@ function asDeclared(catalog: Catalog): FittedCatalog {
 
 const concurrentManifestsMax = 8
 
-/** @param manifestOf manifest last published of a table, if it is known already */
+/** @param manifestOf returns the last published manifest of a table, if already known */
 export async function fitToWarehouse(
   store: Store,
   catalog: Catalog,
@@ -51,7 +51,7 @@ export function isServable(table: Table, manifest: Manifest): boolean {
 /**
  * Leaves out fields that published rows lack, and takes the others in published order. If a published field
  * was changed or removed, the table stays as declared.
- * @param latest manifest last published of a table
+ * @param latest returns the last published manifest of a table
  */
 function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null): FittedCatalog {
   const [lacking, published] = [new Map<string, readonly string[]>(), new Map<string, readonly string[]>()]

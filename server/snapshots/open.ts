@@ -159,7 +159,7 @@ function withoutFewRows(report: SnapshotReport, min: number): SnapshotReport {
   }
 }
 
-/** Synchronous, since getters need it; a few kilobytes. */
+/** Reads synchronously for getters; a report has a few kilobytes. */
 function reportIn(folder: string, manifest: Manifest): SnapshotReport | null {
   try {
     return parseReport(readFileSync(path.join(folder, fileNames.report)), manifest)

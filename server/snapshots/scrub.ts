@@ -56,7 +56,7 @@ export class Scrub {
   }
 }
 
-/** No faster than `bytesPerSecondMax`. */
+/** Reads no faster than `bytesPerSecondMax`. */
 async function slowHash(file: string, progress: ReadProgress, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(file, { highWaterMark: chunkBytes })) {

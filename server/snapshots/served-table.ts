@@ -19,7 +19,7 @@ export interface TablesContext {
   readonly retention: Retention
   readonly log: Log
   /**
-   * A table is published with other fields than those served.
+   * Called when a published table has other fields than those served.
    * @param id such as `covid19/caso`
    * @returns true if the catalog is being adapted, and will serve the snapshot
    */
@@ -27,7 +27,7 @@ export interface TablesContext {
   readonly news: {
     /** Increases whenever a table serves another snapshot. */
     version: number
-    /** Snapshots are no news until all tables are loaded. */
+    /** True once all tables are loaded: earlier snapshots are no news. */
     isFollowing: boolean
   }
 }
@@ -53,7 +53,7 @@ export class ServedTable {
   #fault: string | null = null
   #reading: ReadProgress | null = null
   #reportReadAt = 0
-  /** One at a time: a poll must not run while a scrub withdraws a snapshot. */
+  /** Operations run one at a time: a poll must not run while a scrub withdraws a snapshot. */
   #lastOperation: Promise<unknown> = Promise.resolve()
   /** The same error is logged only once. */
   #lastLogged: string | null = null
@@ -67,7 +67,7 @@ export class ServedTable {
     return this.#current
   }
 
-  /** Last named by the pointer, served or not; null before. */
+  /** Manifest that the pointer last named, served or not; null at first. */
   get latest(): Manifest | null {
     return this.#latest
   }
@@ -87,7 +87,7 @@ export class ServedTable {
     return this.#reading
   }
 
-  /** Null if there is none, or it cannot be served. */
+  /** Null if there is no such snapshot, or it cannot be served. */
   async pinned(id: SnapshotId): Promise<Snapshot | null> {
     // The client may know a newer snapshot from another server or worker that polled earlier.
     if (!this.knownSnapshots.has(id) && id > (this.#current?.manifest.snapshot ?? '')) await this.refresh()
@@ -167,7 +167,7 @@ export class ServedTable {
   }
 
   /**
-   * Verifies files with another size, time or inode.
+   * Verifies files whose size, time or inode has changed.
    * @returns number of files that it compared
    */
   async noticeChanges(): Promise<number> {

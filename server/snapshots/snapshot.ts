@@ -17,22 +17,22 @@ export interface Snapshot {
    */
   readonly pin: (files: readonly string[]) => Promise<() => void>
   readonly lastModified: string
-  /** Approximate bytes of JSON. */
+  /** Approximate JSON bytes of a row. */
   readonly rowBytes: number
   /** Null if it cannot be read. */
   readonly report: SnapshotReport | null
-  /** Values of fields that have few; empty without a report. */
+  /** Values of fields with few values; empty without a report. */
   readonly choices: ReadonlyMap<string, readonly string[]>
   /** Present if the rows are changes: filters then apply to both states of each. */
   readonly changes?: Pick<Changes, 'fields' | 'key'>
   readonly withdraw: (error: DamagedFile) => void
-  /** All files are read again. */
+  /** Reads all files again. */
   readonly recheck: (reason: string) => void
   /** Compares size, times and inode with those of the verification. */
   readonly isUnchanged: (file: string) => boolean
 }
 
-/** Approximate bytes of JSON. */
+/** Approximate JSON bytes of a row. */
 export function rowBytesOf({ rows, textBytes, fields }: Manifest): number {
   const keyBytes = fields.reduce((sum, { name }) => sum + name.length + '"":,'.length, 0)
   return keyBytes + textBytes / Math.max(1, rows)

@@ -22,11 +22,11 @@ interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'l
   readonly onOtherFields?: TablesContext['onOtherFields']
 }
 
-/** Each needs its own buffers to read files. */
+/** Each table needs its own buffers to read files. */
 const concurrentTablesMax = 8
 /** The spec requires a refresh to be visible within 2 s. */
 const pollEveryMs = 1000
-/** Per poll, enough for some hundred tables; requests detect changes too. */
+/** Files per poll: enough for some hundred tables; requests detect changes too. */
 const noticedFilesMax = 2000
 
 /** Follows the pointers; a request uses one snapshot to its end. */
@@ -79,12 +79,12 @@ export class Snapshots {
     return work((await servedTable?.pinned(requestedId)) ?? null)
   }
 
-  /** It may be damaged, or unreadable now. */
+  /** True even for a damaged or unreadable snapshot. */
   isKept(table: Table, id: SnapshotId): boolean {
     return this.#tables.get(tableId(table))?.knownSnapshots.has(id) === true
   }
 
-  /** Last published, served or not; null before. */
+  /** Last published manifest, served or not; null at first. */
   latest(table: Table): Manifest | null {
     return this.#tables.get(tableId(table))?.latest ?? null
   }

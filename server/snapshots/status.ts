@@ -5,11 +5,9 @@ import type { ServedTable } from './served-table.ts'
 
 export interface TableStatus {
   readonly table: string
-  /** Null if there is none. */
   readonly snapshot: SnapshotId | null
   /** Reason why a snapshot or a declared field is not served; null if all is well. */
   readonly fault: string | null
-  /** Null if nothing is served. */
   readonly importedAt: Date | null
   /** Last change of the source; null if nothing is served. */
   readonly sourceFrom: Date | null
@@ -17,7 +15,7 @@ export interface TableStatus {
 }
 
 /**
- * Which snapshot is served, and why not the published one or all fields.
+ * Names the served snapshot, and why it is not the published one or lacks fields.
  * @param lacking declared fields that are not published yet
  */
 export function statusOf(
@@ -44,7 +42,7 @@ export function statusOf(
 /** Jobs never run to the minute. */
 const lateness = 1.25
 
-/** The source should have changed by now. */
+/** True if the source should have changed by now. */
 export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
   const span = refreshed === null ? null : spanOf[refreshed]
   return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness

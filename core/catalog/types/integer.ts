@@ -12,7 +12,6 @@ import {
 
 const pattern = '-?[0-9]+'
 
-/** Whole numbers of 64 bits. */
 export const integer: FieldTypeRow = {
   ...plainType,
   dialect: 'integer',

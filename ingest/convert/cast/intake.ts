@@ -28,7 +28,6 @@ interface ConvertedSource {
 
 export class Intake {
   readonly #options: IntakeOptions
-  /** Conversions by columns and constants. */
   readonly #sources = new Map<string, ConvertedSource>()
   #staged = nothingStaged
   badCount = 0

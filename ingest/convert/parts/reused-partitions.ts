@@ -24,9 +24,7 @@ interface ReusablePartition {
 
 interface ReusablePart {
   readonly part: Part
-  /** Null if there is none. */
   readonly words: StoredFile | null
-  /** Null if there is none. */
   readonly rowStore: StoredFile | null
   readonly section: GzipSection
   readonly sectionAt: number

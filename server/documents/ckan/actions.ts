@@ -25,7 +25,6 @@ export class ActionError extends Error {
 
 export interface Ckan {
   readonly writing: Writing
-  /** Sorted by name. */
   readonly packages: readonly Package[]
 }
 
@@ -37,7 +36,7 @@ export function ckanOf(writing: Writing, views: readonly DatasetDescription[]): 
   return { writing, packages }
 }
 
-/** Results, for their help and the OpenAPI document. */
+/** Descriptions of the results, for `help_show` and the OpenAPI document. */
 export const summaries = {
   package_list: 'The names of all datasets.',
   package_show: 'A dataset by its name or id.',

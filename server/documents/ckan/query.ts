@@ -61,13 +61,13 @@ class PackageTexts {
 
 type Test = (texts: PackageTexts) => boolean
 
-/** A search costs words times packages. */
+/** Limits, since a search costs words times packages. */
 const [lengthMax, wordsMax] = [4000, 500]
 
 /**
  * Parses the subset of Solr's language that CKAN clients use: words, `field:value`, phrases, `*`, ranges,
  * AND, OR, NOT, + and -, parentheses.
- * @param texts all of them must match; the limits apply to their sum
+ * @param texts must all match; the limits apply to all of them together
  * @throws InvalidSearch
  */
 export function parseSearch(texts: readonly string[]): (entry: Package) => boolean {
@@ -194,7 +194,6 @@ function matching(field: string, token: string): Test {
       .some((text) => (wordSearchedFields.has(field) ? text.includes(sought) : text === sought))
 }
 
-/** Sort keys of answers. */
 export const sortable = [
   'name',
   'title',

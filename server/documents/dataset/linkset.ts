@@ -4,7 +4,8 @@ import { signposts, type Described, type TypedLink } from '../links.ts'
 import type { DatasetDescription, Writing } from '../description.ts'
 
 /**
- * Links of the page's Link header, without its limit, and the Parquet parts (Signposting, level 2; RFC 9264).
+ * The page's Link header without its length limit, and links to the Parquet parts (Signposting, level 2; RFC
+ * 9264).
  */
 export const linkset = (descriptions: readonly Described[]): DatasetDocument => ({
   file: 'linkset.json',

@@ -10,7 +10,7 @@ import { catalogPaths, filePaths } from './service-paths.ts'
 import { pathsOf, placeholdersOf } from './operations.ts'
 import { tablePart, type TablePart } from './table-paths.ts'
 
-/** Raise it when addresses change their meaning. */
+/** Raise this version when addresses change their meaning. */
 const interfaceVersion = '1.0.0'
 
 export interface OpenApiOptions {

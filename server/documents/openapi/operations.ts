@@ -44,7 +44,7 @@ export function pathsOf(addresses: readonly Address[], placeholders: Placeholder
   return Object.fromEntries(paths)
 }
 
-/** GET alone: the document describes HEAD and OPTIONS once. */
+/** GET alone, since the document's description covers HEAD and OPTIONS. */
 export function operations(
   { id, tag, summary, description = summary, parameters, answers }: Omit<Address, 'path'>,
   inPath: readonly Json[] = [],

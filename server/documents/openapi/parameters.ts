@@ -37,12 +37,12 @@ const partSchema: Json = { type: 'string', minLength: 1, maxLength: 1000, patter
 
 /** White space, since `\s` differs between languages. */
 const blanks = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
-/** Text with a character besides blanks, quotes, separators, punctuation and accents. */
+/** Text with a character that is no blank, quote, separator, punctuation or accent. */
 const wordsSchema: Json = {
   ...partSchema,
   pattern: `^[^\\u0000]*[^\\u0000${blanks}\\u0300-\\u036f${ignoredSigns}][^\\u0000]*$`,
 }
-/** A component: oapi-codegen compiles no alternatives inside a parameter. */
+/** A separate component, since oapi-codegen compiles no alternatives inside a parameter. */
 const pageNumberSchema: Json = {
   oneOf: [
     { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
@@ -51,7 +51,7 @@ const pageNumberSchema: Json = {
 }
 
 const degrees = (limit: number): Json => ({ type: 'number', minimum: -limit, maximum: limit })
-/** West, south, east, north, as in GeoJSON; south is not north of north. */
+/** West, south, east and north, as in GeoJSON; south must not exceed north. */
 const boxSchema: Json = {
   type: 'array',
   prefixItems: [degrees(180), { ...degrees(90), maximum: 0 }, degrees(180), { ...degrees(90), minimum: 0 }],

@@ -4,7 +4,7 @@ import { csvFormat } from '../../formats/csv.ts'
 import type { TableDocument } from '../document.ts'
 import type { TableDescription, Writing } from '../description.ts'
 
-/** CSV on the Web: columns of the export of all rows. */
+/** CSV on the Web: describes the columns of the complete export. */
 export const csvw: TableDocument = {
   file: 'csv-metadata.json',
   name: 'CSVW',

@@ -1,7 +1,6 @@
 import { counted } from '../../../core/text.ts'
 import type { WholeDocument } from '../document.ts'
 
-/** Overview for AI agents (https://llmstxt.org). */
 export const llms: WholeDocument = {
   file: 'llms.txt',
   name: 'llms.txt',

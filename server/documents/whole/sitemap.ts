@@ -3,7 +3,6 @@ import type { DatasetDescription, Writing } from '../description.ts'
 import { element, xmlHead, xmlText } from '../xml.ts'
 
 const schema = 'http://www.sitemaps.org/schemas/sitemap/0.9'
-/** Limit of the sitemap protocol. */
 const addressesMax = 50_000
 
 interface Entry {

@@ -9,7 +9,7 @@ export function titleOf({ title, name }: Pick<Field, 'title' | 'name'>): string 
   return title ?? name
 }
 
-/** A part of the first dates of a table has a short title, such as `Week`. */
+/** A part of a table's first date field has a short title, such as `Week`. */
 export function termTitle(words: Words, { part, ...field }: Term, table?: Pick<Table, 'fields'>): string {
   if (part === undefined) return titleOf(field)
   const first = table?.fields.find((fieldName) => partsOf(table, fieldName).length > 0)
@@ -30,7 +30,10 @@ export function measureTitle(
   return aggregate === 'sum' && isDeclared ? title : words.measured[aggregate](withinSentence(title))
 }
 
-/** Small first letter, unless the title begins with an abbreviation such as `CNPJ`, or has one letter. */
+/**
+ * Makes the first letter lowercase, unless the title begins with an abbreviation such as `CNPJ`, or has one
+ * letter.
+ */
 export function withinSentence(title: string): string {
   return /^\p{Lu}\p{Ll}/u.test(title) ? title.charAt(0).toLowerCase() + title.slice(1) : title
 }

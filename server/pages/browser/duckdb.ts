@@ -49,7 +49,7 @@ export function engineAddresses(publicUrl: URL): Readonly<Record<keyof typeof fi
   return { worker: `${base}/${files.worker.file}`, module: `${base}/${files.module.file}` }
 }
 
-/** Compressed on first use to a quarter; null if not installed. */
+/** Compresses files to a quarter on first use; null if not installed. */
 export function engineFiles(runtime: Runtime): Resource | null {
   if (installedEngine === null) return null
   const { folder, version } = installedEngine

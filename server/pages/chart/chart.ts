@@ -310,7 +310,7 @@ function figurePart(service: PageService, view: ChartView): Html {
 
 const linesMax = 2000
 
-/** Groups by a name come with the greatest first; others keep the order of the aggregate. */
+/** Named groups are sorted by value, the greatest first; others keep the order of the aggregate. */
 function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate): number[] {
   const { terms, measures, ordering } = aggregation
   const [term, ...furtherTerms] = terms

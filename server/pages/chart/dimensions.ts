@@ -11,7 +11,7 @@ export interface Dimension {
 const barsMax = 200
 const splitsMax = 12
 
-/** Days, states, and fields with few values. */
+/** Fields with days, states, or few values. */
 export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimension[] {
   const names = new Set([...table.order.map(({ field }) => field), ...table.filters])
   const dimensions = table.fields.flatMap((field): Dimension[] => {
@@ -25,7 +25,7 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
   return dimensions.toSorted((a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape))
 }
 
-/** Values must be few enough to split groups. */
+/** True if the values are few enough to split groups. */
 export function isSplit(term: Term, report: SnapshotReport | null): boolean {
   const statistics = report?.fields.find(({ name }) => name === baseOf(term).name)
   const values = Math.min(
@@ -42,7 +42,6 @@ function distinctOf({ name }: Field, report: SnapshotReport | null): number | un
 const dayMs = 86_400_000
 const pointsMax = 800
 
-/** Step of a time line. */
 export function stepOf(field: Field, report: SnapshotReport | null): 'day' | 'month' | 'year' {
   const statistics = report?.fields.find(({ name }) => name === field.name)
   const [from, to] = [statistics?.min, statistics?.max].map((text) => Date.parse((text ?? '').slice(0, 10)))

@@ -28,7 +28,7 @@ export function labelOf(
   return terms.length === 0 ? title : words.drawn(title, list(names))
 }
 
-/** Decimals of averages and medians on pages, unless they are below 1. */
+/** Decimal places of averages and medians on pages, unless the value is below 1. */
 const roundedScale = 2
 /** Larger numbers lose cents as doubles. */
 const exactMax = 1e13
@@ -52,7 +52,7 @@ export function shownValue(words: Words, measure: Measure, value: string | null)
   return writtenIn(words).grouped(isMean ? rounded(measure, value) : withoutFinalZeros(value))
 }
 
-/** Null if the catalog allows no such filter. */
+/** Null if the catalog allows no filter by this group. */
 export function groupLink(
   { addresses, language }: PageContext,
   view: ChartView,
@@ -79,7 +79,7 @@ const linePointsMin = 3
 const strayShareMax = 0.1
 
 /**
- * Chooses how to draw a chart; has no group if values cannot be drawn.
+ * Chooses how to draw a chart; the drawing is empty if values cannot be drawn.
  * @param linkTo address of a group's rows; null to draw no links
  */
 export function drawingOf(
@@ -214,7 +214,7 @@ function withoutStray<Group extends { readonly at: number }>(groups: Group[]): G
   return gap > 0 && groups.length - gap <= strayMax ? groups.slice(0, gap) : groups
 }
 
-/** True if the data end before the period does, unless they have one day a period. */
+/** True if the data end before the period, unless each period has data for only one day. */
 function partialOf({ snapshot: { report } }: ChartView, term: Term, key: string | null): boolean {
   if (term.part === undefined || key === null) return false
   const [from, to] = daysOfPart(term, [key]) ?? ['', '']
@@ -262,8 +262,8 @@ function timeOf(term: Term, key: string | null): number {
 }
 
 /**
- * Series of the second term, greatest first or in time. If values add up, the last one combines all others;
- * otherwise `omitted` series are not drawn.
+ * Series of the second term, greatest first or in order of time. If values add up, the last series combines
+ * the rest; otherwise `omitted` series are not drawn.
  */
 function seriesOf(
   cells: readonly Cell[],

@@ -10,7 +10,7 @@ import type { Drawing } from './svg/parts.ts'
 
 const [width, height] = [240, 40]
 const [pointsMax, barsMax] = [120, 20]
-/** A second bar of a smaller share of the greatest is hardly visible. */
+/** A second bar below this share of the greatest is hardly visible. */
 const comparableShareMin = 0.03
 
 /** Charts by snapshot, since a change of one table must not compute all again. */

@@ -18,7 +18,9 @@ function totalsLink(
   return queryLink(new Map([...withoutField(view, field), condition, ...chosenParameters]))
 }
 
-/** Says that a sum leaves out totals, which their source may count otherwise; null if it has them. */
+/**
+ * Says that a sum leaves out totals, which their source may count differently; null if it leaves out none.
+ */
 export function totalsNote({ words }: PageContext, view: ChartQuery): Html | null {
   const exclusion = view.query.conditions.find(
     ({ field, operator, values }) => operator === 'ne' && view.table.totals.get(field.name) === values[0],

@@ -20,7 +20,7 @@ import { searchWordsOf, wordsIn, type SearchWords } from './search-words.ts'
 import { valuesByState, type PlacedValue } from './values-by-state.ts'
 import { findPartsOfValues, findValues, wordsOfValue, type ValueMatch } from './value-search.ts'
 
-/** Values, which lead to their rows, and tables. */
+/** Finds values, with links to their rows, and tables. */
 
 const indexes = new WeakMap<CatalogTexts, CatalogSearch>()
 
@@ -32,7 +32,7 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 }
 
 interface SearchResults {
-  /** Their names have all words of the search. */
+  /** Datasets whose names have all words of the search. */
   readonly datasets: readonly Dataset[]
   readonly charts: readonly ChartMatch[]
   readonly tables: readonly CatalogMatch[]
@@ -46,7 +46,7 @@ interface ChartMatch {
 }
 
 const [chartsMax, valuesMax, datasetsMax, tablesMax] = [3, 8, 3, 20]
-/** Equal to two words of a title. */
+/** A value counts like two words of a title. */
 const valueScore = 16
 
 const partMin = 3

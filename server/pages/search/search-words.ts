@@ -30,7 +30,6 @@ function singular(word: string): string {
   return word.slice(0, word.length - plural.length) + ending
 }
 
-/** Folded and in the singular. */
 export function wordsIn(text: string): string[] {
   return foldText(text)
     .split(/[^\p{L}\p{N}]+/u)
@@ -41,7 +40,7 @@ export function wordsIn(text: string): string[] {
 export interface SearchWords {
   /** Folded singulars, without stop words unless there are no others. */
   readonly words: readonly string[]
-  /** Words after the last "by", which name groups; all if there is none. */
+  /** Words after the last "by", which name groups; all words if there is no "by". */
   readonly groupWords: readonly string[]
   /** Folded sequences of up to `phraseWordsMax` words: possible values such as `sao paulo`. */
   readonly phrases: readonly string[]

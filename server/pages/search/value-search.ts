@@ -15,7 +15,6 @@ export interface ValueMatch {
   readonly field: Field
   readonly value: string
   readonly name: string
-  /** Null if unknown. */
   readonly rows: number | null
   readonly isPart: boolean
 }

@@ -9,14 +9,14 @@ import type { ValueMatch } from './value-search.ts'
 
 const statesMax = 6
 
-/** Value in the rows of one state, if others have it too. */
+/** A value within one state, if other states have it too. */
 export interface PlacedValue extends ValueMatch {
   /** Null for all states. */
   readonly state: { readonly parameter: readonly [name: string, text: string]; readonly name: string } | null
 }
 
 /**
- * One per state with the value, or a single one for one or too many states.
+ * Returns one value per state that has it; a single value for one state or too many.
  * @throws the errors of `aggregate`
  */
 export async function valuesByState(

@@ -12,7 +12,7 @@ import { problemOf } from '../../routes/problem-of.ts'
 import { findDataset, findTable, unavailable } from '../../routes/find.ts'
 import type { PageService } from '../service.ts'
 
-/** Parsed, with the snapshot that answers it. */
+/** A parsed query, with the snapshot that answers it. */
 export interface AnswerableQuery<Query> {
   readonly dataset: Dataset
   readonly table: Table
@@ -85,7 +85,7 @@ async function snapshotOf(
   throw unavailable(table, pinned, snapshots, newestAddress)
 }
 
-/** Forms send them several times for one list. */
+/** Forms repeat these parameters for each item of a list. */
 const joinedNames: ReadonlySet<string> = new Set(['fields', 'group'])
 
 function tidied(target: string): string | null {

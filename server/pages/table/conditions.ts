@@ -52,7 +52,7 @@ function withoutConditions(view: QueryView): QueryParameters {
   return withParameters(view, Object.fromEntries(['search', ...names].map((name) => [name, null])))
 }
 
-/** No row matches: with a link that removes all conditions. */
+/** Notice that no row matches, with a link that removes all conditions. */
 export function emptyPart(
   { words }: PageContext,
   view: QueryView,
@@ -117,7 +117,7 @@ function filterForm(
   </form>`
 }
 
-/** Values with their matching rows, for a script. */
+/** Address of values and their matching rows, for a script. */
 export function groupsAddress(service: PageService, view: QueryView): string {
   const { dataset, table } = view
   const matching = withParameters(view, { page_size: null, format: null, fields: null, ordering: null })
@@ -156,7 +156,7 @@ function searched({ table }: QueryView, words: Words): string {
   return writtenIn(words).list(titles)
 }
 
-/** Parameters without a control, so that submitting keeps them. */
+/** Keeps parameters without a control when the form is submitted. */
 export function hiddenInputs({ query }: Pick<QueryView, 'query'>, ownNames: ReadonlySet<string>): Html[] {
   return [...query.parameters]
     .filter(([name]) => !ownNames.has(name))
@@ -208,7 +208,7 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   }
 }
 
-/** Boxes for few values. */
+/** Checkboxes for a field's few values. */
 export function choicesPart(
   field: Field,
   { query, snapshot }: Pick<QueryView, 'query' | 'snapshot'>,

@@ -10,7 +10,7 @@ import { profilePart } from './profile.ts'
 import { withParameters, queryLink, type TableView } from './view.ts'
 import { firstCharacters, shorten } from '../../../core/text.ts'
 
-/** Characters; the page of the row shows the whole value. */
+/** Maximum in characters; the row's page shows the whole value. */
 const cellShownMax = 300
 const cellShortMax = 24
 const cellUncollapsedMax = 120
@@ -66,7 +66,7 @@ function headerPart(context: PageContext, view: TableView, field: Field): Html {
   </th>`
 }
 
-/** Null if there is none, or the title names it. */
+/** Unit; null if there is none, or the title names it. */
 export function unitOf(field: Field): string | null {
   const { unit } = field
   const isInTitle = unit !== null && titleOf(field).toLowerCase().includes(unit.toLowerCase())

@@ -151,8 +151,7 @@ export function boundText(words: Words, field: Field, text: string): string {
 }
 
 /**
- * Converts an end of a range into an operand. More digits than values have are rounded down, which selects
- * the same rows.
+ * Converts an end of a range into an operand. It rounds excess digits down, which selects the same rows.
  * @returns null if the field cannot have such a value
  */
 function boundOf(field: Field, text: string): string | null {

@@ -14,7 +14,7 @@ interface PublishedTable extends Pick<TableDescription, 'dataset' | 'table' | 'm
 
 /**
  * Title, actions and facts of a table, and links to its pages.
- * @param keptQuery filters that links to other pages with rows carry on
+ * @param keptQuery filters that links to other pages with rows keep
  * @param ownQuery parameters of this page, which a link to another version keeps
  */
 export function headPart(
@@ -86,7 +86,7 @@ function shortLicense({ name, url }: Originator): Originator {
   return { name: /\(([^()]{2,20})\)$/.exec(name)?.[1] ?? name, url }
 }
 
-/** @param currentTab null on a page that is none of them */
+/** @param currentTab null on a page that is not a tab */
 export function tabsPart(
   { addresses, language, words }: PageContext,
   table: Table,

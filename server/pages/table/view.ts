@@ -46,7 +46,9 @@ export interface TableView extends QueryView {
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 
-/** Changes parameters; null removes one. Without a page number, so that links start at the first page. */
+/**
+ * Changes parameters; null removes one. The result has no page number, so that links start at the first page.
+ */
 export function withParameters(
   { query }: Pick<QueryView, 'query'>,
   changes: Readonly<Record<string, string | null>>,
@@ -70,7 +72,6 @@ export function queryLink(parameters: QueryParameters, page = 1): string {
   return `?${entries.toString()}`
 }
 
-/** Removes the conditions of a field. */
 export function withoutField(view: QueryView, { name }: Field): QueryParameters {
   const fieldConditions = view.query.conditions.filter(({ field }) => field.name === name)
   const parameters = new Map(view.query.parameters)

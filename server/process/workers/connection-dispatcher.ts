@@ -7,11 +7,11 @@ const waitingMax = 10_000
 
 /**
  * Passes connections to workers in turn. The scheduler of node:cluster loses connections of a dying worker,
- * and refuses any without workers; here, they go to another worker, or wait.
+ * and refuses connections if no worker runs. Here, they go to another worker, or wait.
  */
 export class ConnectionDispatcher {
   readonly #server: Server
-  /** The next one first. */
+  /** The next worker comes first. */
   #workers: Worker[] = []
   readonly #transfers = new Map<number, { readonly socket: Socket; readonly worker: Worker }>()
   #waiting: Socket[] = []

@@ -17,7 +17,6 @@ export type FromWorker =
   | { readonly event: 'serving' }
   /** Answer to the request with this number. */
   | { readonly measuredAs: number; readonly metrics: AggregatedMetrics }
-  /** Id of an accepted connection. */
   | { readonly accepted: number }
   /** Sent before the first request to count. */
   | { readonly policies: readonly Policy[] }

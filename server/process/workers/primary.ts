@@ -24,8 +24,8 @@ const catalogFault =
   'no worker starts with the current catalog, for a reason that is in the log; the previous one is used'
 
 /**
- * Passes connections to workers, counts requests for the limits, replaces dead workers, and on SIGHUP all of
- * them in turn. Answers no requests itself.
+ * Passes connections to workers, counts requests for the limits, replaces dead workers, and on SIGHUP all
+ * workers in turn. Answers no requests itself.
  */
 export async function runPrimary(settings: Settings): Promise<void> {
   const log = openLog(settings.logLevel, {}, await terminalLines())
@@ -257,7 +257,7 @@ class Keeper {
 }
 
 const startedWorkers = new WeakSet<Worker>()
-/** Ended on purpose, which is no failure. */
+/** Workers ended on purpose, which is no failure. */
 const ending = new WeakSet<Worker>()
 
 function sendMessage(worker: Worker, message: ToWorker): void {

@@ -7,12 +7,12 @@ import type { FromWorker, ToWorker } from './messages.ts'
 
 export interface Worker {
   readonly id: number
-  /** Other workers serve meanwhile, so it accepts connections only once it can answer. */
+  /** Other workers serve meanwhile, so a replacement accepts connections only once it can answer. */
   readonly isReplacement: boolean
   readonly registerPolicies: (policies: readonly Policy[]) => CountsChannel
   readonly receive: (accept: (socket: Socket) => void) => void
   readonly serving: () => void
-  /** Reason, for a worker that the primary could not replace; else null. */
+  /** Reason why the primary could not replace this worker, or null. */
   readonly notReplaced: () => string | null
   /** Stops this worker within some ms; a second call may shorten the time. */
   readonly onStop: (stop: (withinMs: number) => Promise<void>) => void

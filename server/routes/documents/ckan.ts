@@ -108,7 +108,7 @@ function cacheCkan(service: DocumentService): () => Ckan {
   }
 }
 
-/** A limited number at a time, so that unfinished bodies cannot fill the memory. */
+/** Limits concurrent bodies, so that unfinished ones cannot fill the memory. */
 function bodyReader(client: ClientOf): RequestHandler {
   const bodies = new ConcurrencyLimit(bodyLimits, 'request bodies')
   const parse = express.json({
@@ -152,7 +152,7 @@ function queryOf(target: string): ActionParameters {
   return Object.fromEntries([...values].map(([name, list]) => [name, list.length === 1 ? list[0] : list]))
 }
 
-/** Contains the minute if the request depends on the time. */
+/** The key contains the minute if the request depends on the time. */
 function keyOf(parameters: ActionParameters): string {
   const text = JSON.stringify(Object.entries(parameters).toSorted(([a], [b]) => (a < b ? -1 : 1)))
   return text.includes('NOW') ? `${text} ${Math.floor(Date.now() / 60_000)}` : text

@@ -76,7 +76,7 @@ export function datasetFeed(service: DocumentService): Resource {
   }
 }
 
-/** Changes of a table, or in the answer to a query. */
+/** Feed of changes in a table or in the answer to a query. */
 export function tableFeed(service: DocumentService): Resource {
   const { writing } = service
   return {

@@ -75,7 +75,7 @@ export function aboutService(document: WholeDocument, service: DocumentService):
   }
 }
 
-/** Offers its media type, and JSON, XML or plain text for clients that accept only those. */
+/** Offers the given media type, and JSON, XML or plain text for clients that accept only these. */
 export function offerOf(contentType: string): Offer {
   const [mediaType = ''] = contentType.split(';')
   const plainer = mediaType.includes('json')

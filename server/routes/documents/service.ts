@@ -127,7 +127,7 @@ type Text = string | Uint8Array
 type Awaitable<T> = T | Promise<T>
 
 /**
- * Writes a document once per state of its snapshots, charged to the client that causes it.
+ * Writes a document once per state of its snapshots, and charges the first client.
  * @param write returns the text, or waits for data and returns a function that writes it, so that the wait is
  * not charged
  */

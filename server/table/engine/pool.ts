@@ -25,8 +25,8 @@ export interface Timing {
 }
 
 /**
- * Connections behind a fair queue, one statement each; more would only starve other work in Node's thread
- * pool. Requests that cannot be served in time are refused at once.
+ * Connections behind a fair queue, with one statement each; more connections would only starve other work in
+ * Node's thread pool. A full queue refuses requests at once.
  */
 export class Pool {
   readonly #idle: Connection[]
@@ -148,7 +148,7 @@ export class Pool {
     return { ...answer, timing }
   }
 
-  /** Closes connections after their statements: earlier, the process hangs. */
+  /** Closes connections after their statements; an earlier close hangs the process. */
   async close(): Promise<void> {
     for (let closed = 0; closed < this.#size; closed += 1) {
       const idle =

@@ -3,7 +3,6 @@ import type { RequestWork } from '../../base/request-work.ts'
 export interface Requester {
   readonly client: string
   readonly pageBytesMax: number
-  /** Fires when the client disconnects. */
   readonly signal: () => AbortSignal
   /**
    * Called before expensive work, such as a scan.

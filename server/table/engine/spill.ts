@@ -8,7 +8,8 @@ const lockFile = 'lock'
 const isOurs = /^acervo-[A-Za-z0-9]{6}$/
 
 /**
- * Folder for data beyond memory, deleted at exit. Removes those of killed processes, whose locks are free.
+ * Opens a folder for data beyond memory, deleted at exit. Removes folders of killed processes, whose locks
+ * are free.
  */
 export async function openSpill(): Promise<string> {
   const home = os.tmpdir()

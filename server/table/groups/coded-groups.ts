@@ -7,12 +7,12 @@ import { valuesOfTerm, type Clause } from '../selection/access/codes/clauses.ts'
 import { matchingRows } from '../selection/access/codes/ranks.ts'
 import { canonicalText, groupsOf, type Grouping, type Groups } from './groups.ts'
 
-/** Counts in memory, of 4 bytes each. */
+/** Maximum counts in memory, of 4 bytes each. */
 const countsMax = 4_000_000
 
 interface CodedTerm {
   readonly field: string
-  /** Part of a group's index by code; the first term's are farthest apart. */
+  /** Offset of the group by code; offsets of the first term are farthest apart. */
   readonly groups: Uint32Array
   /** Distance between groups of neighbouring values. */
   readonly width: number
@@ -45,7 +45,7 @@ export class CodedGrouping {
     return this.#groups <= countsMax
   }
 
-  /** Groups without the codes of each row. */
+  /** Counts groups from a dictionary, without codes of rows. */
   ofDictionary({ rows }: Dictionary): Groups {
     const counts = new Uint32Array(this.#groups)
     for (const [code, times] of rows.entries()) {

@@ -25,8 +25,7 @@ interface MeasureSql {
 }
 
 /**
- * One row with a BLOB of all groups' texts and a list of their lengths, for each term and each text of a
- * measure.
+ * Returns SQL of one row: per term and per text of a measure, a BLOB of all groups' texts and their lengths.
  */
 export function groupsSql(grouping: Grouping, rows: Rows): string {
   const aggregates = [

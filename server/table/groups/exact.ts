@@ -21,7 +21,7 @@ export function roundedQuotient(dividend: bigint, divisor: bigint): bigint {
 
 const [significantBits, exponentMin] = [53, -1074]
 
-/** Whole numbers by the power of two that multiplies them. */
+/** Exact sum: whole numbers by the power of two that multiplies them. */
 export class DoubleSum {
   readonly #parts = new Map<number, bigint>()
 
@@ -30,7 +30,6 @@ export class DoubleSum {
     this.#parts.set(exponent, (this.#parts.get(exponent) ?? 0n) + units)
   }
 
-  /** Nearest double. */
   dividedBy(divisor: number): number {
     const least = Math.min(...this.#parts.keys())
     let units = 0n

@@ -7,7 +7,7 @@ import type { Measure } from '../../query/measures.ts'
 import { unscaled, type DoubleSum, roundedQuotient, scaledText } from './exact.ts'
 
 export interface Grouping {
-  /** Rows with equal values form a group; without any term, all rows do, even none. */
+  /** Rows with equal values form a group; without terms, there is always one group. */
   readonly terms: readonly Term[]
   readonly measures: readonly Measure[]
 }
@@ -18,7 +18,6 @@ export interface Groups {
   readonly rows: number
   /** Canonical texts: an array over the groups for each term, then for each measure. */
   readonly columns: readonly (readonly (string | null)[])[]
-  /** Approximate size in memory. */
   readonly bytes: number
 }
 
@@ -47,7 +46,7 @@ export function groupsOf(rows: number, columns: Groups['columns'], count: number
   return { rows, columns, count, bytes }
 }
 
-/** None, or one without terms. */
+/** No group; a single one without terms. */
 export function groupsOfNoRows(grouping: Grouping): Groups {
   const { terms, measures } = grouping
   const isOne = terms.length === 0
@@ -77,7 +76,7 @@ export function withoutSmallGroups({ columns }: Groups, min: number): Groups {
   )
 }
 
-/** The same from every engine. */
+/** Makes the texts of all engines equal. */
 export function canonicalText({ type }: Pick<Field, 'type'>, text: string): string {
   return type === 'float' ? doubleText(Number(text)) : text
 }
@@ -92,7 +91,7 @@ function doubleText(number: number | null): string | null {
 
 /**
  * Sum or average of integers or decimals.
- * @param units sum of the digits of the values, without their point
+ * @param units sum of the values as whole numbers, without their decimal point
  */
 export function exactText(
   { aggregate, field, column }: Measure,

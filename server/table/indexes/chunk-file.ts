@@ -10,7 +10,6 @@ import { Cache } from '../../base/cache.ts'
 import { closeFile, descriptorOf } from '../../base/open-files.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 
-/** Enough for 100 million rows. */
 const directoryBytesMax = 16_000_000
 const directories = new Cache<ChunkDirectory>(directoryBytesMax, ({ length }) => length)
 

@@ -25,9 +25,8 @@ import type { CodesFile } from '../../../core/warehouse/manifest.ts'
 import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { chunkFileOf } from './chunk-file.ts'
 
-/** Distinct values as canonical texts. The code of a value is its index; null has the number of values. */
+/** Distinct values as canonical texts. A value's code is its index; null's code is the number of values. */
 export interface Dictionary {
-  /** Approximate bytes in memory. */
   readonly bytes: number
   readonly field: Field
   readonly values: readonly string[]
@@ -41,7 +40,6 @@ export function dictionarySize({ manifest: { dictionary } }: Snapshot, field: st
   return dictionary?.fields.find(({ name }) => name === field)?.values ?? 0
 }
 
-/** Read on demand and cached. */
 export class Dictionaries {
   readonly #pool: Pool
   readonly #cache: Cache<Dictionary>

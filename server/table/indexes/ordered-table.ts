@@ -4,7 +4,7 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { chunkFileOf } from './chunk-file.ts'
 
-/** Rows in another order. */
+/** Row positions in another stored order. */
 export class OrderedTable {
   readonly #file: ChunkFile
 

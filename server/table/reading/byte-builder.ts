@@ -1,4 +1,4 @@
-/** Copies short pieces in a loop, which is faster than a call each. */
+/** Copies short pieces in a loop, which is faster than one call per piece. */
 export class ByteBuilder {
   #bytes = Buffer.allocUnsafe(64 * 1024)
   #length = 0

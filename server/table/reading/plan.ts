@@ -123,7 +123,6 @@ export function rowGroupCount({ manifest: { parts } }: Snapshot): number {
   return parts.reduce((sum, { rows }) => sum + Math.ceil(rows / rowGroupRows), 0)
 }
 
-/** Bisects. */
 export function partOf(parts: Manifest['parts'], row: number): number {
   let [low, high] = [0, parts.length - 1]
   while (low < high) {

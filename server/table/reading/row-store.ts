@@ -15,7 +15,7 @@ import { StoredRows, type Slice, type Text } from './stored-rows.ts'
 
 /** Row stores are cheap for small, scattered sets of rows. */
 
-/** DuckDB writes more rows in its own threads. */
+/** Beyond this number, DuckDB writes rows in its own threads. */
 const valuesRowsMax = 2000
 const rowsOfTurn = 16
 /** Smaller pages fit into one packet. */
@@ -31,7 +31,7 @@ interface RowsRead {
   readonly timing: Timing
 }
 
-/** The form must be one that can be written from stored rows. */
+/** True if the row store can write this form with so many rows. */
 export function canReadStored(snapshot: Snapshot, form: LineForm, rows: number): boolean {
   if (!hasRowStores(snapshot)) return false
   if (areJson(snapshot, form)) return true
@@ -52,7 +52,7 @@ function areJson({ manifest }: Snapshot, { format, fields }: LineForm): boolean 
   return format.stored.isJson && fields.length === manifest.fields.length
 }
 
-/** Approximately; rows of one chunk share its text. */
+/** Approximate bytes; rows of one chunk share its text. */
 export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): number {
   let [chunks, last] = [0, -1]
   for (const position of positions) {
@@ -65,7 +65,8 @@ export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): num
 
 /**
  * Texts in the order of the positions, joined by the separator of the format.
- * @param envelope texts around the rows if they may be in gzip: only for rows that are stored as they are sent
+ * @param envelope texts around the rows if the answer may be gzip: only for rows that are stored as they are
+ * sent
  * @returns null if their texts are too large: DuckDB has to read the rows
  * @throws DamagedTable or TooLarge
  */
@@ -204,7 +205,6 @@ function replaceCommas(bytes: Buffer, ends: readonly number[], separator: string
 
 interface Column {
   readonly field: Field
-  /** Index in alphabetical order. */
   readonly index: number
   readonly beforeValue: Buffer
   /** Null, with the text before it. */

@@ -14,7 +14,7 @@ import type { ChunkFile } from '../../../core/warehouse/format/chunk-file.ts'
 import { chunkFileOf } from '../indexes/chunk-file.ts'
 import { partOf } from './plan.ts'
 
-/** Reading a gap costs as little as a separate read. */
+/** Reading such a gap costs no more than a separate read. */
 const gapBytesMax = 4096
 const runBytesMax = 100_000
 /** A larger buffer comes from the system, which takes as long to clear its memory as zlib to fill it. */
@@ -41,7 +41,6 @@ export interface Text {
   readonly end: number
 }
 
-/** Rows for one request. */
 export class StoredRows {
   readonly #snapshot: Snapshot
   readonly #stores: readonly PiecewiseFile[]
@@ -74,8 +73,8 @@ export class StoredRows {
   }
 
   /**
-   * Reads near chunks together, and inflates those of different runs at once, since zlib takes longer to
-   * begin than to inflate one.
+   * Reads nearby chunks together, and inflates several runs in one call, since zlib takes longer to begin
+   * than to inflate a chunk.
    * @throws DamagedTable
    */
   async load(
@@ -165,7 +164,7 @@ export class StoredRows {
   }
 
   /**
-   * Null if the row is not stored, or too large for reading many one by one.
+   * Null if the row is not stored, or its chunk is too large for many single reads.
    * @throws DamagedTable
    */
   row(position: number): Text | null {

@@ -131,7 +131,7 @@ export async function aggregateBody(
   }
 }
 
-/** Sums count some rows twice: names conditions that separate them. */
+/** If sums count some rows twice, names conditions that separate them. */
 function totalsHint(total: Total | null): { 'Acervo-Hint'?: string } {
   if (total === null) return {}
   const { field, value } = total

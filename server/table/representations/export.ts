@@ -15,7 +15,7 @@ import { rowGroupRows } from '../../../core/warehouse/layout.ts'
 /** DuckDB briefly needs twenty times as much memory. */
 const batchBytesMax = 2_000_000
 const batchRowsMin = 256
-/** One is sent while others are read; more take memory and save hardly any time. */
+/** One batch is sent while others are read; more batches take memory but save hardly any time. */
 const batchesMax = 3
 const copyBytes = 65_536
 /** Memory of an export whose client takes nothing. */
@@ -127,7 +127,7 @@ async function* columnChunks(
   yield* writer.takeBytes()
 }
 
-/** Positions in batches that fit into memory, along row groups if possible. */
+/** Positions in batches that fit into memory, and end at row groups if possible. */
 async function* batchesOf(
   { snapshot, selection, form }: Export,
   requester: Requester,
@@ -164,7 +164,7 @@ function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Form): number 
 }
 
 /**
- * Cuts a batch before its last row group, which the next one would decode again, unless fewer than half of
+ * Cuts a batch before its last row group, which the next batch would decode again, unless fewer than half of
  * the rows would remain.
  */
 function upToGroup(snapshot: Snapshot, positions: Uint32Array): Uint32Array {

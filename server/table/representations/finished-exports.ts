@@ -12,7 +12,7 @@ interface Finished {
 }
 
 const chunkBytes = 262_144
-/** Each takes a descriptor. */
+/** Each export takes a file descriptor. */
 export const retainedExportsMax = 16
 
 /** Retains complete exports for clients that first request the length, or download by ranges. */
@@ -40,12 +40,12 @@ export class FinishedExports {
     })
   }
 
-  /** Counts exports still being read. */
+  /** Also counts exports that are being read. */
   fits(bytes: number): boolean {
     return bytes <= this.#bytesMax / 2 && this.#openBytes + bytes <= 2 * this.#bytesMax
   }
 
-  /** Callers must release it. */
+  /** Callers must release the export. */
   find(name: string): Finished | null {
     const file = this.#cache.get(name) ?? null
     if (file !== null) file.readers += 1

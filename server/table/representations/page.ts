@@ -50,7 +50,7 @@ export interface RowEngine {
   readonly pool: Pool
   readonly selections: Selections
   readonly memory: MemoryGate
-  /** Connections for scans, and values that one may read. */
+  /** Connections for scans, and how many values a scan may read. */
   readonly scans: { readonly pool: Pool; readonly valuesMax: number }
 }
 
@@ -71,7 +71,7 @@ export function pageOf(snapshot: Snapshot, query: RowQuery, format: RowFormat, l
   return { snapshot, query, form, links, range, key: nameParts.join('\n') }
 }
 
-/** Equal for the same rows in the same bytes, apart from the page. */
+/** Equal for queries that write the same rows in the same bytes, on any page. */
 export function queryKey(snapshot: Snapshot, form: Form, query: RowQuery): string {
   const { table, manifest, report } = snapshot
   return JSON.stringify([
@@ -109,8 +109,8 @@ export function isStoredAsGzip({ snapshot, form }: Page): boolean {
 }
 
 /**
- * Finds and reads the rows of a page, and writes its body and headers. What the caller charged for a page of
- * unknown size is corrected once the rows are known.
+ * Finds and reads the rows of a page, and writes its body and headers. Corrects the caller's charge for a
+ * page of unknown size once the rows are known.
  * @throws InvalidPage, TooCostly, QueueFull, QueryTimeout or TooLarge
  */
 export async function pageBody(
@@ -240,7 +240,7 @@ function linkHeader({ page, lastPage }: PageOfCount, { to, alternates, downloadU
   return joinedWithin(links, linkLengthMax, 2)
 }
 
-/** Leaves out items beyond the maximum, but for the first. */
+/** Leaves out items beyond the maximum length, but never the first `alwaysCount`. */
 function joinedWithin(items: readonly string[], lengthMax: number, alwaysCount: number): string {
   let length = 0
   const fits = (item: string, index: number): boolean => {
@@ -252,7 +252,6 @@ function joinedWithin(items: readonly string[], lengthMax: number, alwaysCount: 
 
 const encoded = (text: string): string => encodeURIComponent(text).replaceAll('%20', ' ')
 
-/** See `linkLengthMax`. */
 const hintHeaderMax = 800
 const hintShownMax = 30
 

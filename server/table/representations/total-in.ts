@@ -4,7 +4,7 @@ import { isUnfiltered, type Search } from '../selection/selections.ts'
 import type { RowEngine } from './page.ts'
 
 /**
- * A total if a search selects some of its rows, and others too; else null.
+ * Returns the total if a search selects both its rows and other rows; else null.
  * @throws the errors of `Selections.find`
  */
 export async function totalIn(

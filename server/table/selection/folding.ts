@@ -3,10 +3,10 @@ import type { Pool } from '../engine/pool.ts'
 import type { Requester } from '../engine/requester.ts'
 import { Cache } from '../../base/cache.ts'
 
-/** Requests for all pages of a result have the same words. */
+/** Cached, since all pages of a result have the same words. */
 const foldedTexts = new Cache<{ readonly text: string }>(1_000_000, ({ text }) => 64 + 2 * text.length)
 
-/** ASCII here, other texts with DuckDB, which also folds the stored values. */
+/** Folds ASCII here, other texts with DuckDB, which also folds the stored values. */
 export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {
   // oxlint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()

@@ -16,9 +16,9 @@ import type { Hint, Search } from './selections.ts'
 /** A field with more values gives no hints. */
 const listedMax = 20_000
 const hintsMax = 10
-/** Each operand takes milliseconds. */
+/** Comparing an operand takes milliseconds. */
 const comparisonsMax = 2
-/** Hints are headers. */
+/** Hints must fit into headers. */
 const hintLengthMax = 60
 
 /** Looks operands up in dictionaries and reports. */
@@ -26,7 +26,6 @@ export class ListedOperands {
   readonly #dictionaries: Dictionaries
   readonly #pool: Pool
 
-  /** @param pool folds texts */
   constructor(dictionaries: Dictionaries, pool: Pool) {
     this.#dictionaries = dictionaries
     this.#pool = pool
@@ -117,7 +116,7 @@ interface TextRequest extends Pick<Condition, 'field'> {
   readonly requester: Requester
 }
 
-/** Few texts then need a comparison letter by letter. */
+/** Leaves few texts to compare letter by letter. */
 function isOfLengthOf({ length }: string): (text: string) => boolean {
   const difference = Math.max(2, Math.floor(length / 3))
   return (text) => text.length <= hintLengthMax && Math.abs(text.length - length) <= difference

@@ -3,7 +3,7 @@ import type { ClickHouseScan, ClickHouseStep } from './access/clickhouse.ts'
 import type { CodeScan, CodesStep } from './access/codes.ts'
 import type { DuckDbScan, ScanStep } from './access/duckdb.ts'
 
-/** Ways of finding rows; null without ClickHouse. */
+/** Ways of finding rows; `clickHouse` may be null. */
 export interface AccessPaths {
   readonly clickHouse: ClickHouseScan | null
   readonly codes: CodeScan

@@ -19,12 +19,12 @@ import { valuesOfTerm } from './access/codes/clauses.ts'
 import { DuckDbScan, orTooCostly, type SelectionLimits } from './access/duckdb.ts'
 
 interface GroupLimits {
-  /** Groups of one query, and of all that run. */
+  /** Bytes of groups in one query, and in all running queries. */
   readonly groupBytesMax: number
   readonly queueTimeoutMs: number
 }
 
-/** Estimates of distinct values may be this much too small. */
+/** Estimates of distinct values may be too small by this factor. */
 const hyperLogLogError = 1.15
 
 export class PlannedSelections implements Selections {
@@ -33,7 +33,7 @@ export class PlannedSelections implements Selections {
   readonly #cache: SelectionCache
   readonly #dictionaries: Dictionaries
   readonly #groupBytesMax: number
-  /** Groups computed at the same time. */
+  /** Limits groups computed at the same time. */
   readonly #gate: MemoryGate
 
   constructor(
@@ -100,7 +100,7 @@ export class PlannedSelections implements Selections {
   }
 
   /**
-   * Estimated maximum.
+   * Estimated maximum of groups.
    * @param enough number of groups up to which a rough estimate suffices
    */
   async #groupsMax(search: Search, terms: Grouping['terms'], enough: number): Promise<number> {

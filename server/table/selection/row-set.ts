@@ -1,4 +1,4 @@
-/** Bits, beginning with the highest of the first byte, or ascending row numbers. */
+/** Rows as bits, from the first byte's highest bit on, or as ascending numbers. */
 export interface PartRows {
   /** Position in the table, from 0. */
   readonly firstRow: number
@@ -9,7 +9,6 @@ export interface PartRows {
 /** Immutable set of positions; each part has the smaller form. */
 export class RowSet {
   readonly count: number
-  /** Approximate bytes in memory. */
   readonly bytes: number
   readonly #parts: readonly PartRows[]
   readonly #before: readonly number[]

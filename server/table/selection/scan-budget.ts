@@ -6,7 +6,7 @@ import { orderTerm } from '../../../core/sql.ts'
 
 /**
  * Charges a scan before values are read.
- * @throws TooCostly above that, and the errors of `pay`
+ * @throws TooCostly above `valuesMax`, and the errors of `pay`
  */
 export async function checkScanBudget(
   values: number,

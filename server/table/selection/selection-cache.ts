@@ -48,7 +48,7 @@ export class SelectionCache {
     return this.#cache.stats
   }
 
-  /** Counts no miss. */
+  /** Does not count misses. */
   cachedNumbers(search: Search, kind: CachedKind): Uint32Array | undefined {
     const cached = this.#cache.getAgain(keyOf(search, kind))
     return cached instanceof Uint32Array ? cached : undefined

@@ -6,7 +6,7 @@ import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Requester } from '../engine/requester.ts'
 import type { Grouping, Groups } from '../groups/groups.ts'
 
-/** A query, with the client that waits. */
+/** A query, with the client that waits for it. */
 export interface Search {
   readonly snapshot: Snapshot
   readonly filter: RowFilter
@@ -39,7 +39,6 @@ export interface Selections {
 export interface Hint {
   readonly condition: Condition
   readonly missing: string
-  /** Null if none is near. */
   readonly nearest: string | null
   /** Differs only in case, accents and blanks at the ends. */
   readonly isSameInAnyCase: boolean
@@ -59,7 +58,7 @@ export interface Selection {
   slice(first: number, rows: number, requester: Requester): Uint32Array | Promise<Uint32Array>
 }
 
-/** Ascending positions. */
+/** The first positions, ascending. */
 export function firstPositions(count: number): Selection {
   return { count, slice: (first, rows) => consecutive(first, Math.min(rows, count - first)) }
 }
@@ -89,7 +88,7 @@ export function fixedFields({ conditions }: Pick<RowFilter, 'conditions'>): Set<
   )
 }
 
-/** Ignores fields with one value in both orders. */
+/** In both orders, ignores fields that have one value. */
 export function isInFileOrder({ manifest, changes }: Snapshot, { ordering, conditions }: RowFilter): boolean {
   // The earlier state of a row may satisfy a condition, and the later one not.
   const open = changes === undefined ? [] : fieldsWithOld(changes)

@@ -10,7 +10,7 @@ export interface SqlDialect {
   /** Folded column of a text field. */
   readonly foldedSql: (field: Term) => string
   readonly value: (field: Term, value: string) => string
-  /** Folded text that a value must contain, such as after `contains`. */
+  /** Folded text that a value must contain, such as the operand of `contains`. */
   readonly part: (part: string) => string
   readonly isNull: (column: string) => string
   /** Inequality, which holds for null too. */

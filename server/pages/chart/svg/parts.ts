@@ -38,7 +38,7 @@ export interface Caption {
   readonly facts: readonly string[]
 }
 
-/** Phones and other screens. */
+/** Widths for phones and other screens. */
 export const chartWidths = { narrow: 400, wide: 960 } as const
 
 export type Sized = Drawing & { readonly width: number }
@@ -118,7 +118,7 @@ export function boundsOf(drawing: Drawing, isStacked: boolean): [min: number, ma
   return [min, min === max ? 1 : max]
 }
 
-/** Negative values are on the other side of 0. */
+/** Stacks negative values on the other side of 0. */
 export function stack(
   drawing: Drawing,
   group: DrawnGroup,

@@ -51,7 +51,9 @@ export const shades = ['#f0f5f8', '#d3e2ea', '#b4cedb', '#94b9cb', '#72a3ba']
 const tileSize = 60
 const legendStep = 72
 
-/** Darker means more. Each shade has equally many tiles, so that one great value does not pale others. */
+/**
+ * Darker means more. Each shade has equally many tiles, so that one great value does not make others pale.
+ */
 export function tiles(drawing: Sized): Drawn {
   const { groups, short, width } = drawing
   const left = (width - 6 * tileSize) / 2

@@ -27,7 +27,7 @@ export function chartMarkup(drawing: Drawing): string {
   return element('div', widths.map((width) => chartSvg(drawing, null, width)).join(''), { class: 'drawing' })
 }
 
-/** Pixels of the narrow form with title and source. */
+/** Height in pixels of the narrow form, with title and source. */
 export function chartFrameHeight(drawing: Drawing): number {
   const sized = { ...drawing, width: chartWidths.narrow }
   const height = legendOf(sized).height + shapes[drawing.shape](sized).height
@@ -116,7 +116,7 @@ function wrapped(content: string, max: number): string[] {
   return textLines
 }
 
-/** Characters of a name in a legend, and the width of one in the widest of usual fonts. */
+/** Maximum length of a legend's name, and the width of a character in the widest usual font. */
 const [nameMax, legendCharacter] = [40, 8.2]
 
 function legendOf(drawing: Sized): Drawn {

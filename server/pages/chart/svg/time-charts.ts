@@ -103,7 +103,7 @@ function gapsOf(groups: Sized['groups']): (index: number) => boolean {
   return (index) => (steps[index] ?? 0) > gapFactor * usual
 }
 
-/** No line leads over missing data. */
+/** Lines have gaps where data is missing. */
 export function lines(drawing: Sized): Drawn {
   const { groups, series } = drawing
   const { plotHeight } = plotOf(drawing)

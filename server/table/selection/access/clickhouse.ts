@@ -45,16 +45,16 @@ function windowOf(index: number): { readonly first: number; readonly limit: numb
   return { first, limit: windowRows - (first % windowRows) }
 }
 
-/** ClickHouse: temporarily unavailable, timeout, or a limit exceeded. */
+/** ClickHouse errors: temporarily unavailable, timeout, or a limit exceeded. */
 const notNow = new Set([198, 202, 203, 209, 210, 279])
 const timeIsOver = new Set([159, 160])
 const tooCostly = new Set([158, 307, 396, 241, 191])
 /** The table does not exist, such as in a new ClickHouse. */
 const noTable = new Set([60, 81])
-/** No column, such as of a field that became filterable later. */
+/** The column does not exist, for example if its field became filterable later. */
 const noColumn = new Set([10, 16, 47])
 
-/** Columns in ClickHouse, and compared fields. */
+/** Columns in ClickHouse, and fields searched for words. */
 export interface ClickHouseStep {
   readonly columns: ReturnType<typeof clickHouseColumns>
   readonly searched: readonly Field[]
@@ -68,14 +68,13 @@ interface ClickHouseQuery {
 
 export class NotInClickHouse extends Error {}
 
-/** Finds rows of assigned tables, except by items of lists and parts of dates. */
+/** Finds rows of tables assigned to ClickHouse, except by list items or date parts. */
 export class ClickHouseScan implements AccessPath<ClickHouseStep> {
   readonly #link: ClickHouse
   readonly #pool: Pool
   readonly #cache: SelectionCache
   readonly #limits: ClickHouseLimits
 
-  /** @param pool folds search texts */
   constructor(link: ClickHouse, pool: Pool, cache: SelectionCache, limits: ClickHouseLimits) {
     this.#link = link
     this.#pool = pool

@@ -36,7 +36,7 @@ import { Clauses, codesMatching, maxRows, selectedCodes, type Choice, type Claus
 import { scanRows, sectionStarts, sliceOf, sortPositions } from './codes/ranks.ts'
 
 export interface CodedLimits {
-  /** Decompressed codes; 0 disables codes. */
+  /** Bytes of decompressed codes; 0 disables codes. */
   readonly codesBytesMax: number
   readonly scanValuesMax: number
 }
@@ -61,7 +61,10 @@ export interface CodesStep {
   readonly clauses: readonly Clause[]
 }
 
-/** Finds rows by fields with codes. Counts give the number of rows, and the groups of a page. */
+/**
+ * Finds rows by fields with codes. Stored counts give the number of rows, and locate a page's groups of
+ * codes.
+ */
 export class CodeScan implements AccessPath<CodesStep> {
   readonly #pool: Pool
   readonly #limits: CodedLimits
@@ -69,7 +72,6 @@ export class CodeScan implements AccessPath<CodesStep> {
   readonly #unpacked: Cache<Unpacked>
   readonly #dictionaries: Dictionaries
 
-  /** @param pool folds search texts */
   constructor(pool: Pool, dictionaries: Dictionaries, cache: SelectionCache, limits: CodedLimits) {
     this.#pool = pool
     this.#limits = limits

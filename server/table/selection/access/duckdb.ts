@@ -33,12 +33,12 @@ export interface SelectionLimits {
   readonly scanValuesMax: number
 }
 
-/** Least work first; a row must be found by each step. */
+/** The cheapest steps come first; all of them must find a matching row. */
 export interface ScanStep {
   readonly orders: readonly OrderStep[]
-  /** Null to scan for the words, or without words. */
+  /** Null if a scan finds the words, or there are none. */
   readonly words: WordsStep | null
-  /** Remains for a scan of the columns. */
+  /** The rest, for a scan of the columns. */
   readonly remaining: ScanFilter
 }
 
@@ -183,7 +183,8 @@ export class DuckDbScan implements AccessPath<ScanStep> {
   }
 
   /**
-   * Positions of a slice of the matching rows in their order, from the cheapest source: a cached order, the first rows, all rows, or only the slice.
+   * Positions of a slice in the order of the search, from the cheapest source: a cached order, the first
+   * rows, all rows, or the slice.
    */
   async #orderedSlice(
     search: Search,
@@ -251,7 +252,7 @@ export async function orTooCostly<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** An equality on a field by which rows are sorted matches few. */
+/** True for an equality on a sorted field, which matches few rows. */
 function isSelective(snapshot: Snapshot, { conditions }: Pick<RowFilter, 'conditions'>): boolean {
   return conditions.some(
     (condition) => ['eq', 'in'].includes(condition.operator) && sortedFor(snapshot, condition) !== null,

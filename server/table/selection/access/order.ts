@@ -29,7 +29,7 @@ interface Sorted {
   readonly direction: 'asc' | 'desc'
 }
 
-/** Sorting positions delays other requests. */
+/** Sorting more positions would delay other requests. */
 const positionsMax = 200_000
 
 export interface OrderStep {

@@ -4,7 +4,7 @@ import { blanks } from '../../../../query/operators.ts'
 import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
-/** The SQL has only their names and types. */
+/** Values for SQL that has only their names and types. */
 export class NamedParameters {
   readonly values: Record<string, string> = {}
   #number = 0

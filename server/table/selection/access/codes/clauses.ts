@@ -11,10 +11,10 @@ export interface Choice {
   readonly rows: number
 }
 
-/** Alternatives, one of which holds in a matching row. */
+/** Alternatives; a matching row satisfies at least one of them. */
 export type Clause = readonly [Choice, ...Choice[]]
 
-/** All hold in a matching row. */
+/** A matching row satisfies all clauses. */
 export class Clauses {
   readonly #rows: ReadonlyMap<string, Float64Array>
   readonly #chosenByField = new Map<string, Chosen>()
@@ -42,7 +42,7 @@ export class Clauses {
   }
 
   /**
-   * Fewest rows first, without clauses that hold in all rows.
+   * Puts clauses with fewest rows first, and omits clauses that always hold.
    * @param rows number of rows of the table
    */
   simplified(rows: number): Clause[] {
@@ -159,7 +159,7 @@ function partsOfValues(field: Term, values: readonly string[]): (string | null)[
   })
 }
 
-/** Null is the part of null, and of texts that are no dates. */
+/** The part of null, and of texts that are no dates, is null. */
 function partTest({ field, operator, values }: Condition): (part: string | null) => boolean {
   const [first = '', last = first] = [values[0], values.at(-1)]
   const wantedValues = new Set(values)

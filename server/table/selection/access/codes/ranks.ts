@@ -10,9 +10,7 @@ import { RowSet, type PartRows } from '../../row-set.ts'
 import type { Choice, Clause } from './clauses.ts'
 import type { CodedTable } from '../../../indexes/dictionaries.ts'
 
-/**
- * Selected rows before each section, then in all.
- */
+/** Counts selected rows before each section, and finally in all. */
 export async function sectionStarts(
   table: CodedTable,
   choice: Choice,
@@ -145,7 +143,7 @@ function matchesOfClause(table: CodedTable, clause: Clause, group: number): Uint
 }
 
 /**
- * Ties by position.
+ * Positions break ties.
  * @param positions ascending
  * @param ordering of coded fields
  */

@@ -42,7 +42,7 @@ export function restrictTo(scan: Scan, positions: Uint32Array): Scan {
   return { ...scan, parts: scan.parts.filter((part) => parts.has(part)), rows: [...rows] }
 }
 
-/** A row must satisfy all. */
+/** A row satisfies all conditions and words. */
 export type ScanFilter = Pick<RowFilter, 'conditions' | 'words'>
 
 /** Matching rows of each part as bits, in one pass over the columns. */
@@ -64,7 +64,7 @@ export function readBits({ parts }: Scan, rows: readonly (readonly Value[])[]): 
   }))
 }
 
-/** Rows with every word as bits, from the index of folded texts. */
+/** Rows that have every word, as bits, from the index of folded texts. */
 export function planWords(
   snapshot: Snapshot,
   { parts }: Scan,
@@ -166,12 +166,12 @@ function filterSql(
   }
 }
 
-/** Relative to a value compared as it is; measured on names. */
+/** Cost relative to an unfolded value, measured on names. */
 const foldedWeight = 6
 /** Texts take longer to sort than other values. */
 const sortedTextWeight = 30
 const sortedWeight = 10
-/** Per row of the index of folded texts. */
+/** Cost per row of the index of folded texts. */
 const indexedTextWeight = 5
 
 export function costOf(
