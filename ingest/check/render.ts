@@ -139,7 +139,6 @@ function detailsOf(checked: CheckedTable): string[] {
     return `| ${cells.join(' | ')} | ${escaped(reason)} |`
   })
   if (notes.length === 0 && tableRows.length === 0) return []
-  // The table shows the first rejects; texts of others follow it.
   const furtherTexts = rejectTexts(checked).slice(tableRows.length)
   return [
     '',

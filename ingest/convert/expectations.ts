@@ -32,16 +32,16 @@ interface BrokenRule {
   readonly count: number
 }
 
-/** Reads all rows, including those of reused partitions. */
+/** Rules that are broken, and by how many rows, reused ones included. */
 export async function brokenRules(conversion: Conversion, files: ReferencedFiles): Promise<BrokenRule[]> {
   const rules = rulesOf(conversion, files)
   const from = sortedSql(conversion)
-  const ofRows = rules.filter(({ brokenSql }) => brokenSql !== null)
-  const conditions = ofRows.map(({ brokenSql }) => `count_if(${brokenSql ?? ''})`)
+  const rowRules = rules.filter(({ brokenSql }) => brokenSql !== null)
+  const conditions = rowRules.map(({ brokenSql }) => `count_if(${brokenSql ?? ''})`)
   // One statement reads the rows once for all rules that a row breaks by itself.
   const [counts = []] =
     conditions.length === 0 ? [] : await conversion.db.rows(`select ${conditions.join(', ')} from ${from}`)
-  const countOfRule = new Map(ofRows.map((rule, index) => [rule, numberOf(counts[index])]))
+  const countOfRule = new Map(rowRules.map((rule, index) => [rule, numberOf(counts[index])]))
   const broken: BrokenRule[] = []
   for (const rule of rules) {
     const count = countOfRule.get(rule) ?? (await countRepeats(conversion, rule, from))

@@ -63,8 +63,9 @@ function looksLikeHeader(first: readonly string[], rows: readonly (readonly stri
   const hasDateAboveDates = kinds.some(
     (kind, column) => ['year', 'date'].includes(kind) && columnKinds[column] === kind,
   )
+  if (hasDateAboveDates) return false
   // Years and months of a header are in order, such as `2019, 2020`.
-  if (hasDateAboveDates || (numbers.length > 1 && !areOrdered(numbers))) return false
+  if (numbers.length > 1 && !areOrdered(numbers)) return false
   // Otherwise a header has names as cells, or cells above values of another kind.
   return (
     isLikelyHeader(first) ||
@@ -117,8 +118,8 @@ export function secondLineOf(
   })
   const aboveNumbers = filledCells.filter(({ isAboveNumbers }) => isAboveNumbers)
   if (filledCells.length === 0 || !filledCells.every(({ isName }) => isName)) return null
-  // A single word in parentheses, such as (nd), may mean a missing value.
   if (filledCells.every(({ cell }) => isUnit(cell))) {
+    // A single word in parentheses, such as (nd), may mean a missing value.
     const isSure = filledCells.length > 1 || filledCells[0]?.cell.startsWith('[') === true
     return aboveNumbers.length === filledCells.length && isSure ? 'joined' : null
   }

@@ -156,6 +156,7 @@ export function faultOf(
   return { line: occurrences(text.subarray(0, offset), LF) + bounds.breaks + 1, reason: bounds.fault }
 }
 
+/** Returns where the last whole record ends; null if reading fails. */
 function visitRecords(
   text: Buffer,
   { marks, skipLines, comment }: Way,

@@ -117,6 +117,7 @@ function requireNoOtherSeparator(text: Buffer, { firstLine, delimiter }: Candida
       furtherLines.every((line) => line.split(separator).length === count)
     )
   }
+  // If a doubled delimiter is the separator, every second cell is empty.
   const isEverySecondCellEmpty = firstLine.every((cell, index) => index % 2 === 0 || cell === '')
   // Blanks after a delimiter only pad the values.
   const sequences = (header.match(/[|~#^@:;,\t<>§¬¦&=]{2,}/gu) ?? []).filter(

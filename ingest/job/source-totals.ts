@@ -43,7 +43,7 @@ export function partitionsOf(
   if (table.partition === null) return {}
   const places = reusable === null ? [...files.keys()] : reusable.filesToRead
   let firstMember = 0
-  const lackingIn = read.fileCounts.map(({ members }) => {
+  const missingFieldsByFile = read.fileCounts.map(({ members }) => {
     const fileHeaders = read.headers.slice(firstMember, firstMember + members)
     firstMember += members
     return fileHeaders.map(({ header, constants }) => intake.lackingIn(header, constants))
@@ -53,7 +53,7 @@ export function partitionsOf(
     const { records, rejectedRows, textBytes, blank, comments } = totalCounts(
       partition.files.flatMap((file) => read.fileCounts[file] ?? []),
     )
-    const [lacks = [], ...furtherLists] = partition.files.flatMap((file) => lackingIn[file] ?? [])
+    const [lacks = [], ...furtherLists] = partition.files.flatMap((file) => missingFieldsByFile[file] ?? [])
     return {
       value: partition.value,
       rows: partition.rows,
@@ -63,7 +63,7 @@ export function partitionsOf(
       textBytes,
       blankLines: blank,
       commentLines: comments,
-      lacks: lacks.filter((name) => furtherLists.every((header) => header.includes(name))),
+      lacks: lacks.filter((name) => furtherLists.every((missingFields) => missingFields.includes(name))),
     }
   })
   return {

@@ -124,7 +124,6 @@ function feedsOf(
   ]
   const form = new URLSearchParams({ 'hub.mode': 'publish' })
   for (const folder of new Set(folders)) {
-    // English needs no parameter.
     for (const language of languages)
       form.append('hub.url', `${folder}/atom.xml${language === 'en' ? '' : `?lang=${language}`}`)
   }

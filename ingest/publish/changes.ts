@@ -99,14 +99,14 @@ export async function writeChanges(
       earlier: partsSide(removedParts.map(({ file }) => inPreviousFolder(file))),
     })
     const writtenChanges = [latestChanges]
-    for (const start of earlierChanges) {
-      const common = fields.filter(({ name }) => start.fields.includes(name))
+    for (const earlierChange of earlierChanges) {
+      const common = fields.filter(({ name }) => earlierChange.fields.includes(name))
       if (common.length === 0) continue
       const bothSteps = [
-        { ...start, file: inPreviousFolder(start.file) },
+        { ...earlierChange, file: inPreviousFolder(earlierChange.file) },
         { ...latestChanges, file: path.join(folder, latestChanges.file) },
       ]
-      const { since } = start
+      const { since } = earlierChange
       const sides = { later: stepsSide(bothSteps, 'new'), earlier: stepsSide(bothSteps, 'old') }
       const comparison = { since, file: fileNames.changes(since), fields: common, ...sides }
       const changes = await writeDifference(conversion, folder, comparison)

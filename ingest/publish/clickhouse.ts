@@ -72,8 +72,8 @@ async function verifyLoadedRows(
   const { table, db } = conversion
   const columns = writtenColumns(table, 'file_row_number')
   const from = `(select ${columns.map((column) => `${column.sql} as ${column.name}`).join(', ')} from ${sortedSql(conversion)})`
-  const typed = columns.map((column) => `typeof(any_value(${column.name}))`)
-  const [types = []] = await db.rows(`select ${typed.join(', ')} from ${from}`)
+  const typeTerms = columns.map((column) => `typeof(any_value(${column.name}))`)
+  const [types = []] = await db.rows(`select ${typeTerms.join(', ')} from ${from}`)
   const aggregates = columns.map(({ name: column }, place) => {
     const type = String(types[place])
     const boundsOf = (text: (value: string) => string): string[] =>
@@ -95,22 +95,24 @@ async function verifyLoadedRows(
       theirs: [`count(${column})`, ...clickHouseEnds, `ifNull(sum(toInt128(${column})), 0)`],
     }
   })
-  const duckdbChecksums = aggregates.map((fact) =>
-    concatSql(fact.ours, 'concat_ws', (column) => `(${column})::varchar`),
+  const duckdbChecksums = aggregates.map((aggregate) =>
+    concatSql(aggregate.ours, 'concat_ws', (term) => `(${term})::varchar`),
   )
-  const clickHouseChecksums = aggregates.map((fact) =>
-    concatSql(fact.theirs, 'concatWithSeparator', (column) => `toString(${column})`),
+  const clickHouseChecksums = aggregates.map((aggregate) =>
+    concatSql(aggregate.theirs, 'concatWithSeparator', (term) => `toString(${term})`),
   )
   const [expectedRow = []] = await db.rows(`select ${duckdbChecksums.join(', ')} from ${from}`)
-  const [actual = []] = await link.rows(`select ${clickHouseChecksums.join(', ')} from ${quotedTable(name)}`)
+  const [actualRow = []] = await link.rows(
+    `select ${clickHouseChecksums.join(', ')} from ${quotedTable(name)}`,
+  )
   for (const [place, { name: column }] of columns.entries()) {
-    const [expected, theirs] = [
+    const [expectedChecksum, actualChecksum] = [
       withoutTrailingZeros(String(expectedRow[place])),
-      withoutTrailingZeros(actual[place] ?? ''),
+      withoutTrailingZeros(actualRow[place] ?? ''),
     ]
-    if (expected === theirs) continue
+    if (expectedChecksum === actualChecksum) continue
     throw new TableFailure(
-      `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${theirs} instead of ${expected}; nothing was published`,
+      `verification of the rows in ClickHouse failed: ${column === rowColumn ? 'rows' : column} has the checksum ${actualChecksum} instead of ${expectedChecksum}; nothing was published`,
     )
   }
   // Sums do not exclude duplicates, so each position must occur exactly once.

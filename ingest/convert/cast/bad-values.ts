@@ -24,11 +24,12 @@ export async function badValues(
     (await conversion.db.rows(`select ${counts.join(', ')} from ${from}`))[0]?.map(numberOf) ?? []
   const count = totals.reduce((sum, bad) => sum + bad, 0)
   if (valuesMax === 0) return { count, values: [] }
-  const bad = fields.flatMap(({ text, isGood }, index) =>
+  const badFields = fields.flatMap(({ text, isGood }, index) =>
     totals[index] === 0 ? [] : [{ index, text, isGood }],
   )
-  const inOrder = valuesSql(conversion.fields, plainSql(conversion, batch, true), constantSql(batch)).from
-  const rows = await conversion.db.rows(`select record, field, text from ${textsSql(batch, bad, inOrder)}
+  const orderedSql = valuesSql(conversion.fields, plainSql(conversion, batch, true), constantSql(batch)).from
+  const rows = await conversion.db
+    .rows(`select record, field, text from ${textsSql(batch, badFields, orderedSql)}
     where not is_good order by record, field limit ${valuesMax}`)
   const values = rows.map(([record, field, text]) => ({
     record: numberOf(record),

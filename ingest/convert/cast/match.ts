@@ -45,7 +45,8 @@ export function matchHeader(
   const unmatchedDrops = unionByName ? [] : [...drop.keys()].filter((name) => !header.includes(name))
   for (const name of unmatchedDrops)
     faults.push(`source.drop names the column ${displayName(name)}, which is not in the header`)
-  const mayLackColumns = unionByName && missingNames.length < readFields.length
+  const hasMatchingColumn = missingNames.length < readFields.length
+  const mayLackColumns = unionByName && hasMatchingColumn
   const drift = [
     ...(mayLackColumns ? [] : missingNames.map(missingColumn)),
     ...unknownNames.map((name, index) => {
@@ -55,7 +56,7 @@ export function matchHeader(
       return `the column ${displayName(name)} is not a field of ${tableId(table)}${hint}`
     }),
   ]
-  const problems = acceptsDrift && missingNames.length < readFields.length ? faults : [...faults, ...drift]
+  const problems = acceptsDrift && hasMatchingColumn ? faults : [...faults, ...drift]
   if (problems.length > 0) throw new TableFailure(misfit(problems, { header, headerLine }, delimiter))
   const fields = table.fields.map((field) => ({
     field,

@@ -59,10 +59,11 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
   const sign = marks.includes('+') ? '(-?)\\+?' : '(-?)'
   const pattern = quotedText(`${prefix}${sign}${prefix === '' ? '' : spaces}${prefix}${body}${suffix}`)
   const part = (number: number): string => `regexp_extract(${text}, ${pattern}, ${number})`
-  const digits = separatorPattern === null ? part(2) : `regexp_replace(${part(2)}, '[^0-9]', '', 'g')`
-  const fraction = `if(${part(3)} = '', '', '.' || ${part(3)})`
+  const [minus, integer, fractionDigits, exponent] = [part(1), part(2), part(3), part(4)]
+  const digits = separatorPattern === null ? integer : `regexp_replace(${integer}, '[^0-9]', '', 'g')`
+  const fraction = `if(${fractionDigits} = '', '', '.' || ${fractionDigits})`
   return `case when regexp_full_match(${text}, ${pattern})
-    then ${part(1)} || ${digits} || ${fraction} || ${part(4)} end`
+    then ${minus} || ${digits} || ${fraction} || ${exponent} end`
 }
 
 /** SQL: moves the point of a plain number; null for one with an exponent. */

@@ -192,7 +192,7 @@ interface Attempt {
   readonly tally: Tally
 }
 
-/** Counts the values of a batch that fit each field, and collects the others. */
+/** Counts filled and bad values per field; collects bad values and days. */
 async function tryFields(
   conversion: Conversion,
   batch: Batch,
@@ -215,17 +215,19 @@ async function tryFields(
   )
   await requireAgreement(conversion, batch, rows, seenSum)
   const totalsOf = (index: number): number[] => totals.slice(3 * index, 3 * index + 3).map(numberOf)
+  const dayLists = totals.slice(3 * fields.length)
   for (const [index, { set }] of dayTerms.entries()) {
-    const dayList = totals[3 * fields.length + index]
+    const dayList = dayLists[index]
     if (typeof dayList === 'string' && set.size <= daysMax) for (const day of dayList.split(' ')) set.add(day)
   }
   const badFields = fields.flatMap((field, index) => (totalsOf(index)[2] === 0 ? [] : [{ ...field, index }]))
+  const orderedSql = fitsSql(attempts, plainSql(conversion, batch, true), batch).from
   const misfits =
     badFields.length === 0
       ? []
       : await conversion.db
           .rows(`select field, text, count(*), array_to_string(min(record, ${recordsMax}), ' ')
-          from ${textsSql(batch, badFields, fitsSql(attempts, plainSql(conversion, batch, true), batch).from)} where not is_good
+          from ${textsSql(batch, badFields, orderedSql)} where not is_good
           group by field, text
           qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
           order by field, count(*) desc, min(record)`)
@@ -268,12 +270,12 @@ class Tally {
     this.#filled += filled
     this.#longest = Math.max(this.#longest, longest)
     this.#bad += bad
-    for (const [, text, rows, list] of misfits) {
-      const count = this.#misfits.get(String(text))
-      if (count === undefined && this.#misfits.size >= allMisfitsMax) continue
-      const records = [...(count?.records ?? []), ...String(list).split(' ').map(Number)]
+    for (const [, text, rows, recordList] of misfits) {
+      const earlierMisfit = this.#misfits.get(String(text))
+      if (earlierMisfit === undefined && this.#misfits.size >= allMisfitsMax) continue
+      const records = [...(earlierMisfit?.records ?? []), ...String(recordList).split(' ').map(Number)]
       this.#misfits.set(String(text), {
-        rows: (count?.rows ?? 0) + numberOf(rows),
+        rows: (earlierMisfit?.rows ?? 0) + numberOf(rows),
         records: records.slice(0, recordsMax),
       })
     }

@@ -147,9 +147,9 @@ export async function expectedSums(
     `select file_row_number // ${groupRows}, ${weightedSums.join(', ')} from ${sortedSql(conversion)} group by 1`,
   )
   for (const [group, ...groupSums] of sumRows) {
-    for (const [place, field] of sums.entries()) {
-      field[2 * numberOf(group)] = Number(groupSums[2 * place])
-      field[2 * numberOf(group) + 1] = Number(groupSums[2 * place + 1])
+    for (const [place, fieldSums] of sums.entries()) {
+      fieldSums[2 * numberOf(group)] = Number(groupSums[2 * place])
+      fieldSums[2 * numberOf(group) + 1] = Number(groupSums[2 * place + 1])
     }
   }
   const expected = new Map<number, ExpectedSums>()

@@ -34,10 +34,10 @@ export async function frequentOf(
     if (counted === null) directColumns.push(column)
     else frequent.set(column.field, frequentAmong(counted))
   }
-  for (const together of columnsTogether(directColumns, rows)) {
+  for (const columnGroup of columnsTogether(directColumns, rows)) {
     // Counts values directly: they are few, or their hashes did not decide.
-    const counts = await countedIn(db, together)
-    for (const [place, column] of together.entries())
+    const counts = await countedIn(db, columnGroup)
+    for (const [place, column] of columnGroup.entries())
       frequent.set(column.field, frequentAmong(counts[place] ?? []))
   }
   return frequent
