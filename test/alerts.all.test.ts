@@ -72,7 +72,7 @@ test('every metric of the program is documented with its meaning', async () => {
   expect(documented.toSorted()).toEqual(due.toSorted())
 })
 
-test('every metric that a rule or the dashboard uses exists', async () => {
+test('the program exports every metric that an alert rule or the dashboard uses', async () => {
   const there = new Set([...exposition.matchAll(/^(\w+)(?:\{.*\})? \S+$/gm)].map(([, name]) => name))
   // Nothing was asked of the scans, so that they have no samples yet, but a type.
   for (const [, name, type] of exposition.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
@@ -178,7 +178,7 @@ withPromtool('the metrics', () => {
 })
 
 withPromtool('the alert rules', () => {
-  test('are valid, and so is the configuration', async () => {
+  test('are valid, and so is the configuration of Prometheus', async () => {
     expect(await tool('check', 'rules', rulesFile)).toContain('SUCCESS')
     expect(await tool('check', 'config', 'deploy/prometheus/prometheus.yaml')).not.toContain('FAILED')
   })
@@ -188,7 +188,7 @@ withPromtool('the alert rules', () => {
   })
 
   test.each([...faults, ['none', {}, {}] as const])(
-    '%s fires on its fault, and no other alert does',
+    'fire the expected alert and no other: %s',
     async (fault, labels, series) => {
       const home = await temporaryFolder()
       const ruleList = await rules()

@@ -18,7 +18,7 @@ async function rules(): Promise<Rule[]> {
   return groups.flatMap((group) => group.rules)
 }
 
-test('every rule states its severity, the fault and the remedy', async () => {
+test('every alert rule states its severity, its fault and its remedy', async () => {
   for (const { alert, labels, annotations } of await rules()) {
     expect([alert, ['page', 'ticket'].includes(labels.severity)]).toEqual([alert, true])
     expect(annotations.summary.length).toBeGreaterThan(20)

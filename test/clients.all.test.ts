@@ -25,7 +25,7 @@ const run = promisify(execFile)
 const readme = (language: string, text: string): string[] =>
   [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, code = '']) => code)
 
-describeWith(clients !== '', pythonClients)('the warehouse in the hands of analysts', () => {
+describeWith(clients !== '', pythonClients)('analysts', () => {
   let shop: Workshop
   let text: string
   let cwd: string
@@ -43,7 +43,7 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
     await symlink(shop.warehouse, path.join(cwd, 'warehouse'))
   }, 60_000)
 
-  test('each of the five queries answers in the DuckDB shell', async () => {
+  test('run each of the five queries of the README in the DuckDB shell', async () => {
     const queries = (readme('sql', text)[0] ?? '').split(/;\n/).filter((query) => query.trim() !== '')
     expect(queries).toHaveLength(5)
     for (const query of queries) {
@@ -53,7 +53,7 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
     }
   }, 60_000)
 
-  test('each snippet of Python runs', async () => {
+  test('run each Python snippet of the README', async () => {
     const snippets = readme('python', text)
     expect(snippets).toHaveLength(3)
     for (const snippet of snippets) {
@@ -63,7 +63,7 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
     }
   }, 120_000)
 
-  test('the columns and comments are those of the catalog', async () => {
+  test('see the columns and comments of the catalog', async () => {
     const sql = `select table_name, column_name, data_type, comment from duckdb_columns()
       where schema_name = 'covid19' order by column_index limit 3`
     const { stdout } = await run(
@@ -88,7 +88,7 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
     ])
   }, 60_000)
 
-  describe('the address of a page or an export', () => {
+  describe('who read from the address of a page or an export', () => {
     let server: http.Server
     let base: string
     let app: Parameters<typeof getPage>[0]
@@ -123,7 +123,7 @@ describeWith(clients !== '', pythonClients)('the warehouse in the hands of analy
       }
     }
 
-    test('pandas, polars, DuckDB and pyarrow read pages and exports', async () => {
+    test('get every row in pandas, polars, DuckDB and pyarrow', async () => {
       const script = `import glob, os, sys, urllib.request, duckdb, duckdb_extension_httpfs, pandas, polars, pyarrow.csv
 extension = glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0]
 duckdb.execute(f"load '{extension}'")
@@ -141,7 +141,7 @@ os._exit(0)`
       expect(stdout.trim().split('\n')).toEqual(due)
     }, 120_000)
 
-    test('pandas reads a compressed export', async () => {
+    test('get a compressed export in pandas', async () => {
       const script = `import sys, urllib.request, pandas
 packed = {'Accept-Encoding': 'gzip'}
 print(len(pandas.read_csv(sys.argv[1], storage_options=packed)),
@@ -153,8 +153,8 @@ print(len(pandas.read_csv(sys.argv[1], storage_options=packed)),
       expect(stdout.trim()).toBe(`${rows.at(-1)} gzip`)
     }, 120_000)
 
-    describeWith(hasR, 'R (Debian: r-base-core)')('in R', () => {
-      test('readr and data.table read pages and exports, too', async () => {
+    describeWith(hasR, 'R (Debian: r-base-core)')('with R', () => {
+      test('get every row in base R, readr and data.table', async () => {
         const script = `for (address in commandArgs(TRUE))
   cat(nrow(read.csv(address)), nrow(readr::read_csv(address, show_col_types = FALSE)), nrow(data.table::fread(address, showProgress = FALSE)), "\n")`
         const { addresses, rows } = await readings()
@@ -164,7 +164,7 @@ print(len(pandas.read_csv(sys.argv[1], storage_options=packed)),
     })
   })
 
-  test('ATTACH of the address of a service reads its public parts', async () => {
+  test('attach the address of a service in DuckDB, and read its public parts', async () => {
     const home = await temporaryFolder()
     const extension = `import duckdb_extension_httpfs, glob, os
 print(glob.glob(os.path.join(os.path.dirname(duckdb_extension_httpfs.__file__), 'extensions', '*', '*.duckdb_extension'))[0])`

@@ -48,7 +48,7 @@ describe.each(names.map((name) => [name]))('%s', (name) => {
     expect('rows' in came ? came.rows : came).toEqual(rows)
   })
 
-  test('is suggested correctly, or as texts', async () => {
+  test('gets a suggestion whose values are right or kept as texts', async () => {
     const { folder, files, table, rows, open } = await read(name)
     const given = Object.keys(files).toSorted()
     const papers = await Promise.all(

@@ -245,7 +245,7 @@ test('the commands of the tutorial, the README and the guide to messy files run'
   expect(await runPage(project, docPage('reference/catalog'))).toMatchObject({ code: 0 })
 }, 600_000)
 
-test('the tutorial of an own portal makes a portal with its look, and a valid entry', async () => {
+test('the tutorial about your own portal gives a portal with the chosen look and a valid catalog', async () => {
   const project = await newProject()
   const page = docPage('tutorials/own-portal')
   const { code, output } = await runPage(project, page)
@@ -269,8 +269,8 @@ test('the tutorial of an own portal makes a portal with its look, and a valid en
 
 type Entry = Readonly<Record<string, unknown>>
 
-describeWith(hasObjectStore, objectStore)('an object store', () => {
-  test('the commands of the guide run', async () => {
+describeWith(hasObjectStore, objectStore)('the guide to object stores', () => {
+  test('has commands that run', async () => {
     const store = await startObjectStore()
     const project = await newProject()
     const [commands = ''] = commandBlocks(await readFile(docPage('how-to/object-store'), 'utf8'))

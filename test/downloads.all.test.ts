@@ -62,7 +62,7 @@ async function expectEveryByte(command: readonly [string, ...string[]], from = b
   }
 }
 
-test('the page offers all rows', () => {
+test('each address under test returns all of its rows', () => {
   const linesOf = (target: Target): number => (texts.get(target)?.toString().split('\n').length ?? 0) - 2
   expect((Object.keys(targets) as Target[]).map(linesOf)).toEqual([
     rowCount,
@@ -221,7 +221,7 @@ describeInBrowser('a browser', () => {
   const browser = withBrowser()
 
   test.each(['', '?place=Bel%C3%A9m', '?ordering=-n'])(
-    'a browser saves all rows of the page %s after a click on CSV',
+    'saves all rows after a click on CSV on the page with the query "%s"',
     async (query) => {
       const page = await browser().newPage()
       await page.goto(`${base}/en/dataset/d/t/${query}`)
@@ -239,7 +239,7 @@ describeInBrowser('a browser', () => {
     60_000,
   )
 
-  test('a script reads every byte', async () => {
+  test('lets a script read every byte', async () => {
     const page = await browser().newPage()
     for (const [target, address] of Object.entries(targets)) {
       const text = await page.evaluate(

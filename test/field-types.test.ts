@@ -90,7 +90,7 @@ describe.each(fieldTypeNames)('a field of type %s', (type) => {
     )
   })
 
-  test('is found by each of its values, and by no other value', async () => {
+  test('finds exactly the rows that have the requested value', async () => {
     const { app } = table
     const positions = new Map<string | null, number[]>()
     for (const [n, value] of values.entries()) positions.set(value, [...(positions.get(value) ?? []), n])

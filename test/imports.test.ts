@@ -114,7 +114,7 @@ test('every file belongs to a layer whose imports are checked', () => {
   expect([...imports.keys()].filter((file) => roomOf(file) === 'none')).toEqual([])
 })
 
-test('imports point down, never up or across', () => {
+test('a file imports only from its own area and from lower layers', () => {
   const wrong = pairs().filter(([file, target]) => {
     if (!isOurs(target) || roomOf(file) === roomOf(target)) return false
     const serverMeetsIngest =
@@ -213,7 +213,7 @@ test('no file only re-exports others or collects unrelated helpers', () => {
   )
 })
 
-test('each package is imported only by the room that owns it', () => {
+test('each npm package is imported only by the files and folders that own it', () => {
   const wrong = pairs().filter(([file, target]) => {
     if (isOurs(target) || target.startsWith('node:')) return false
     return !(owners[target] ?? []).some((room) => file === room || file.startsWith(`${room}/`))

@@ -6,7 +6,7 @@ import { startServer } from './support/programs.ts'
 
 /** A warehouse that an earlier version wrote is served without the files that it lacks. */
 
-test('a table without a row store, codes and orders gives the same answers, and one line in the log', async () => {
+test('a table of an earlier version, without newer index files, gives the same answers and one warning in the log', async () => {
   const lines = Array.from({ length: 300 }, (_, n) => `${n},name ${n % 7}`)
   const table = await oneTable(`n,s\n${lines.join('\n')}\n`, ['n:integer', 's:string'], {
     table: { filters: ['n', 's'], orders: [['-s']] },

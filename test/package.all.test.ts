@@ -37,7 +37,7 @@ async function serving(acervo: string, folder: string): Promise<(address: string
   }
 }
 
-test('the package has only what runs, and serves a file in one command after its installation', async () => {
+test('the npm package contains only files that run, and serves a CSV file by one command', async () => {
   const folder = await temporaryFolder()
   const [packed] = JSON.parse(
     npm('pack', '--json', '--ignore-scripts', '--pack-destination', folder),
@@ -85,7 +85,7 @@ test('the catalog of this repository can be checked, ingested and verified like 
   expect(run('verify')).toMatch(/^1 snapshots read \(.*\), 0 damaged$/m)
 })
 
-test('the build steps of the container give the same program, with the page for SQL', async () => {
+test('the build steps of the container give a working program that includes the page for SQL', async () => {
   const folder = await temporaryFolder()
   const [source, target] = [path.join(folder, 'source'), path.join(folder, 'acervo')]
   // Copies the files of `COPY . .`; the dependencies for the build are those of this checkout.

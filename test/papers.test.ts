@@ -180,7 +180,7 @@ test('the example of a dataset in the docs is valid', async () => {
   expect([...catalog.datasets.keys()]).toEqual(['rainfall'])
 })
 
-test('each documented choice names something that exists', async () => {
+test('each documented decision names an identifier that exists in the code', async () => {
   const texts: string[] = []
   for (const folder of ['catalog', 'core', 'server', 'ingest']) {
     for (const name of await readdir(folder, { recursive: true })) {

@@ -100,9 +100,9 @@ describe('the suggest program', () => {
 
   test.each<[title: string, args: string[], err: RegExp]>([
     ['a file that is not there', ['none.csv'], /^there is no file none\.csv\n/],
-    ['a pattern of none', ['no*.csv'], /^there is no file no\*\.csv\n/],
+    ['a pattern that matches no file', ['no*.csv'], /^there is no file no\*\.csv\n/],
     ['a folder', ['/tmp'], /^\/tmp is a folder: name a file, or those in it as '\/tmp\/\*\.csv'\n/],
-  ])('%s is refused', async (_what, args, err) => {
+  ])('refuses %s', async (_what, args, err) => {
     const said = await suggest(args)
     expect(said.code).toBe(1)
     expect(said.err.replace(/^reading .*\n/, '')).toMatch(err)
@@ -332,7 +332,7 @@ test.each<[command: string, args: readonly string[]]>([
   90_000,
 )
 
-test('a server removes the remainders of a killed one, and nothing of a running one', async () => {
+test('a server removes the temporary files of a killed server, but not of a running one', async () => {
   const home = await temporaryFolder()
   const catalog = path.join(home, 'catalog.json')
   await writeFile(catalog, catalogText([]))
@@ -353,7 +353,7 @@ test('a server removes the remainders of a killed one, and nothing of a running 
   expect(os.tmpdir()).not.toBe(home)
 }, 60_000)
 
-test('families with http addresses under an https one are reported at the start', async () => {
+test('a server warns at its start if PUBLIC_URL is https but a family of API addresses is declared as http', async () => {
   const home = await temporaryFolder()
   const warned = async (scheme: string, publicUrl: string): Promise<boolean> => {
     const catalog = path.join(home, `${scheme}.json`)

@@ -31,7 +31,7 @@ describe('the command line', () => {
     [['--version'], 0, /^\d+\.\d+\.\d+\n$/, /^$/],
     [['--help'], 0, /^Usage: acervo (?:.|\n)*\nExamples:\n(?:.|\n)*\nExit codes: 0 success/, /^$/],
     [['help', 'ingest'], 0, /^Usage: acervo ingest (?:.|\n)*\nExamples:\n {2}acervo ingest\n/, /^$/],
-  ])('the arguments %j end with code %i and a message', async (args, code, out, err) => {
+  ])('with the arguments %j ends with code %i and a message', async (args, code, out, err) => {
     const [verb = '--', ...rest] = args
     const ended = await run(verb, rest, settings)
     expect(ended).toMatchObject({ code, out: expect.stringMatching(out), err: expect.stringMatching(err) })
@@ -197,7 +197,7 @@ describe('the server program', () => {
 
   testSampled<[title: string, extra: Record<string, string>, err: RegExp]>([
     ['a malformed setting', { PORT: 'http' }, /^PORT is "http", and must be a port number from 1 to 65535$/],
-    ['a catalog that is none', { CATALOG: 'Makefile' }, /^Makefile has .* errors?:\nMakefile:\d+:\d+: /],
+    ['a file that is no catalog', { CATALOG: 'Makefile' }, /^Makefile has .* errors?:\nMakefile:\d+:\d+: /],
   ])('does not start with %s', async (_what, extra, err) => {
     const ended = await run('server/process/main', [], { ...settings, ...extra })
     const line = JSON.parse(ended.err) as object

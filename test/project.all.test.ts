@@ -85,7 +85,7 @@ test.each<[title: string, args: string[], make: (folder: string) => Promise<unkn
     'in/t.csv is not published: in/t.csv leads outside in through a link: copy the file into in',
   ],
   [
-    'a link out of a folder, over a table that is known',
+    'a link out of a folder, in place of a file that was added',
     ['in'],
     async (folder) => {
       await writeFile(path.join(folder, 'in/t.csv'), 'a,b\n1,2\n')
@@ -96,13 +96,13 @@ test.each<[title: string, args: string[], make: (folder: string) => Promise<unkn
     'in/t.csv is not published: in/t.csv leads outside in through a link: copy the file into in',
   ],
   [
-    'a link of a pattern',
+    'a link that a pattern matches',
     ['add', 'in/*.csv', '--dataset=d', '--table=t'],
     (folder) => symlink('../secret', path.join(folder, 'in/t.csv')),
     'HOME/in/t.csv leads outside HOME/in through a link: copy the file into HOME/in',
   ],
   [
-    'a folder of a pattern that is a link',
+    'a linked folder that a pattern matches',
     ['suggest', 'in/*/t.csv'],
     async (folder) => {
       await mkdir(path.join(folder, 'other'))
@@ -161,7 +161,7 @@ test.each<[args: string[], code: number, err: RegExp]>([
   [['nothing.csv'], 2, /^error: there is no command and no file nothing\.csv\n/],
   [['.'], 1, /^there is no CSV file in \.: name a file, or a folder with \.csv, \.csv\.gz/],
   [['bad.csv'], 1, /the file is empty: it needs at least a header\n$/],
-])('%j is refused', async (args, code, err) => {
+])('a command with the arguments %j is refused', async (args, code, err) => {
   const folder = await temporaryFolder()
   if (args[0] === 'bad.csv') await writeFile(path.join(folder, 'bad.csv'), '')
   expect(runIn(folder, ...args)).toMatchObject({ code, err: expect.stringMatching(err) })

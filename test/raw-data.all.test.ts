@@ -158,7 +158,7 @@ describeWithData('files as governments publish them', () => {
     service = await serve(shop)
   }, 120_000)
 
-  test('real files load by the declarations of the catalog alone', () => {
+  test('load by the declarations of the catalog alone', () => {
     expect(Object.fromEntries(outcomes.map(({ table, status }) => [table.name, status]))).toEqual({
       assets: 'published',
       cases: 'published',
@@ -167,7 +167,7 @@ describeWithData('files as governments publish them', () => {
   })
 
   test.each(Object.entries(tables))(
-    'every row of %s is what an independent reader reads',
+    'give every row of %s as an independent reader reads it',
     async (name, table) => {
       const expected = await independently(table)
       const pages = await walk(service.app, `/api/v1/dataset/d/${name}/data/?page_size=10000`)
@@ -179,7 +179,7 @@ describeWithData('files as governments publish them', () => {
     120_000,
   )
 
-  test('several files of one table follow each other, each named in the report', () => {
+  test('follow each other in one table, and its manifest names each file', () => {
     const outcome = outcomes.find(({ table }) => table.name === 'assets')
     if (outcome?.status !== 'published') throw new Error('expected a snapshot')
     expect(outcome.manifest.sources.map((source) => source.name)).toEqual(assets.names)

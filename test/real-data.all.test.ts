@@ -54,7 +54,7 @@ describeWithData('real data', () => {
     service.snapshots.stop()
   })
 
-  test('an ingest publishes the real tables with exactly their rows', () => {
+  test('is published by an ingest with exactly its rows', () => {
     const published = outcomes.flatMap((outcome) =>
       outcome.status === 'published' ? [[tableId(outcome.table), outcome.manifest.rows]] : [],
     )
@@ -76,7 +76,7 @@ describeWithData('real data', () => {
     })
 
     const sizes: Readonly<Record<string, number>> = { 'covid19/boletim': 100, 'covid19/caso_full': 1000 }
-    test('has pages that give, value for value and in the declared order, what an independent parser reads', async () => {
+    test('has pages with the same values, in the declared order, as an independent parser reads', async () => {
       const size = sizes[id] ?? 10_000
       const pages = Math.ceil((counts[id] ?? 0) / size)
       expect(rows).toHaveLength(counts[id] ?? 0)
@@ -101,7 +101,7 @@ describeWithData('real data', () => {
 
     const due = Math.ceil((queries * weightOf(id)) / allWeights)
     test(
-      `${due} random queries and aggregates give the rows that the evaluator computes`,
+      `answers ${due} random queries and aggregates with the rows of an independent evaluator`,
       async () => {
         const random = randomFrom(seed)
         const differences: string[] = []

@@ -129,7 +129,7 @@ withRedis('servers that share a Redis', () => {
     ],
   ]
 
-  test('count for themselves while it is unavailable, keep no client waiting, and share again when it is back', async () => {
+  test('count for themselves while Redis is unavailable, keep no client waiting, and share again when Redis is back', async () => {
     for (const [index, [title, away, back]] of fates.entries()) {
       await until(() => isShared(`198.51.100.${index * 50 + Math.floor(Math.random() * 50)}`))
       const before = await askAll(servers, 100, `203.0.113.${100 + index}`)
@@ -156,7 +156,7 @@ withRedis('servers that share a Redis', () => {
     }
   }, 120_000)
 
-  test('start without it, with limits of their own, and share them when it is available', async () => {
+  test('start without Redis and with limits of their own, and share limits once Redis is available', async () => {
     const later = await freePort()
     const shared = { ...settings, RATE_LIMIT_STORE: `redis://127.0.0.1:${later}` }
     const both = [await startServer(shared), await startServer(shared)]

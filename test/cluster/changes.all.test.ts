@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 
 describeWith(hasObjectStore, objectStore)('a table in an object store', () => {
-  test('has changes with the bytes of a local ingest', async () => {
+  test('has a file of changes with the same bytes as after a local ingest', async () => {
     const store = await startObjectStore()
     const settings = (folder: string): Record<string, string> => ({
       ...store.environment,
@@ -48,7 +48,7 @@ describeWith(hasObjectStore, objectStore)('a table in an object store', () => {
 })
 
 describeWith(hasClickHouse, clickHouse)('a table in ClickHouse', () => {
-  test('has changes with the bytes of a local ingest', async () => {
+  test('has a file of changes with the same bytes as after a local ingest', async () => {
     const { address } = await startClickHouse()
     const changes = await changesOf(() => ({ CLICKHOUSE_URL: address }), undefined, 'clickhouse')
     expect(changes.equals(local)).toBe(true)

@@ -76,7 +76,7 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
     plainService = await serve(sampled, {})
   }, 240_000)
 
-  test('random queries have the bytes that DuckDB gives, and the rows that the evaluator computes', async () => {
+  test('answer random queries with the same bytes as DuckDB, and with the rows of an independent evaluator', async () => {
     const random = randomFrom(seed)
     const tables = allTables(sampled.catalog)
     const sources = new Map<Table, readonly Row[]>()
@@ -117,7 +117,7 @@ describeWithClickHouse('tables that are given to ClickHouse', () => {
 })
 
 describeWithClickHouse('hostile texts', () => {
-  test('are found by ClickHouse as by DuckDB', async () => {
+  test('are found in ClickHouse exactly as an independent evaluator finds them', async () => {
     const catalog = given(catalogAround([{ name: 't', ...hostileTable }]))
     const shop = await workshop(catalog, { 'd/t.csv.gz': gzipSync(hostileCsv(randomFrom(seed), 600)) })
     await shop.ingest({ partRows: 64, clickHouse: link })
@@ -147,7 +147,7 @@ const smallCsv =
   'n,day,at,is,price\n1,0001-01-01,1815-06-18 11:30:00.000001,true,1.50\n2,9999-12-31,,false,\n3,,2020-02-29 00:00:00,,-7.25\n'
 
 describeWithClickHouse('a snapshot', () => {
-  test('has dates beyond the calendar of ClickHouse', async () => {
+  test('is filtered and ordered correctly by dates beyond the calendar of ClickHouse', async () => {
     const shop = await workshop(catalogAround([small]), { 'd/t.csv': smallCsv })
     await shop.ingest({ clickHouse: link })
     const { app } = await serve(shop, { clickHouse: link })
@@ -192,7 +192,7 @@ describeWithClickHouse('a snapshot', () => {
     expect(kept.length).toBeLessThan(4)
   })
 
-  test('is read by DuckDB if its table is missing in ClickHouse; if ClickHouse is unavailable, requests fail until it is back', async () => {
+  test('is read by DuckDB if its table is missing in ClickHouse, but not while ClickHouse is unavailable', async () => {
     const shop = await workshop(catalogAround([{ ...small, name: 'gone' }]), { 'd/gone.csv': smallCsv })
     const [outcome] = await shop.ingest({ clickHouse: link })
     if (outcome?.status === 'failed') throw outcome.failure
@@ -249,7 +249,7 @@ describeWithClickHouse('a ClickHouse that hangs', () => {
   })
 })
 
-describeWithClickHouse('a walk', () => {
+describeWithClickHouse('paging through a result', () => {
   const rows = 140_000
   const numbers = Array.from({ length: rows }, (_, n) => `${n},${(n * 7919) % 140_009},,,\n`).join('')
   const table = {
@@ -259,7 +259,7 @@ describeWithClickHouse('a walk', () => {
     fields: ['n:integer', 'price:decimal', 'day:date', 'at:datetime', 'is:bool'].map(fieldOf),
   }
 
-  test('requests many positions at once, and serves each page from them', async () => {
+  test('requests many row positions at once from ClickHouse, and serves pages from them', async () => {
     const shop = await workshop(catalogAround([table]), { 'd/long.csv': `n,price,day,at,is\n${numbers}` })
     await shop.ingest({ clickHouse: link })
     const [withLink, withoutLink] = [await serve(shop, { clickHouse: link }), await serve(shop, {})]

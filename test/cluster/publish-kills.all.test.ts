@@ -120,7 +120,7 @@ describeWithStore('a publish into an object store', () => {
     await until(async () => (await published()) === -1)
   }, 60_000)
 
-  test('by a job that was suspended for long does not overwrite that of another job', async () => {
+  test('by a job that was suspended for long does not overwrite the newer snapshot of another job', async () => {
     rmSync(path.join(table.folder, 'local'), { recursive: true, force: true })
     writeFileSync(path.join(table.folder, 'sources/d/t.csv'), ofVersion(-2))
     const slow = start('ingest', [], job)

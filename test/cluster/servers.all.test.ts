@@ -40,7 +40,7 @@ async function left(port: number | undefined): Promise<number> {
 /** Waits until the last answer that a server did not give is longer ago than the `fail_timeout` of nginx, of a second. */
 const nginxTriesAgain = (): Promise<void> => setTimeout(2000)
 
-describeCluster('two servers, an object store, Redis and nginx', () => {
+describeCluster('two servers behind nginx, with an object store and Redis,', () => {
   let table: OneTable
   let between: Between
   let proxy: Proxy
@@ -187,7 +187,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
     expect(versions).toEqual(expect.arrayContaining([1, 2]))
   }, 180_000)
 
-  test('fail no paging client when one is killed, except for requests in flight', async () => {
+  test('fail no paging client when one server is killed, except for requests in flight', async () => {
     const { faults } = await during(
       (async () => {
         await setTimeout(1500)
@@ -209,7 +209,7 @@ describeCluster('two servers, an object store, Redis and nginx', () => {
       .every(({ file }) => existsSync(path.join(folder, file)))
   }
 
-  test('serve what is local while the store is unavailable for a minute, and later what was published meanwhile', async () => {
+  test('serve local files while the store is unavailable for a minute, and afterwards the snapshot that was published meanwhile', async () => {
     const { faults } = await during(
       (async () => {
         await until(() => hasFiles('one') && hasFiles('other'), 60_000)

@@ -22,7 +22,7 @@ async function ask({ port }: ServerProgram, query = 'page_size=3'): Promise<[sta
 
 const isFileFor = ({ path: asked }: Asked): boolean => /\/(part-|codes|rows|order-|dictionary)/.test(asked)
 
-describeWithStore('a server, while its object store', () => {
+describeWithStore('a server', () => {
   let table: OneTable
   let between: Between
   let starts = 0
@@ -58,7 +58,7 @@ describeWithStore('a server, while its object store', () => {
   const first = [200, [0, 1, 2]]
   const elsewhere = [503, ['urn:acervo:problem:files-elsewhere', '5']]
 
-  test('is stopped, answers from local files, even after a restart, and from all files when the store is back', async () => {
+  test('answers from local files while its object store is stopped, even after its own restart, and from all files afterwards', async () => {
     const server = await serve(() => ({}))
     expect(await ask(server)).toEqual(first)
     between.isCut = true
@@ -80,12 +80,12 @@ describeWithStore('a server, while its object store', () => {
     expect(await ask(bare)).toEqual(first)
   }, 120_000)
 
-  test('takes five seconds for each file, answers', async () => {
+  test('answers although its object store takes five seconds for each file', async () => {
     const server = await serve((asked) => (isFileFor(asked) ? { delay: 5000 } : {}))
     expect(await ask(server)).toEqual(first)
   }, 120_000)
 
-  test('has files that are not local, fetches them for the first reader', async () => {
+  test('fetches files that are not local from its object store for the first reader', async () => {
     const { port } = await serve(() => ({}))
     const get = async (address: string): Promise<[status: number, bytes: number]> => {
       const answer = await fetch(`http://127.0.0.1:${port}${address}`, {
@@ -102,7 +102,7 @@ describeWithStore('a server, while its object store', () => {
     ])
   }, 120_000)
 
-  test('fails one request in three, answers', async () => {
+  test('answers although its object store fails one request in three', async () => {
     const server = await serve(({ number }) => {
       if (number % 3 !== 0) return {}
       return number % 2 === 0 ? { status: 500 } : { lose: 'answer' }
@@ -112,7 +112,7 @@ describeWithStore('a server, while its object store', () => {
       expect((await ask(server, `page_size=100&page=${times + 1}`))[0]).toBe(200)
   }, 120_000)
 
-  test('returns wrong bytes, never serves them', async () => {
+  test('never serves wrong bytes that its object store returns', async () => {
     let flips = 0
     const server = await serve((asked) => {
       if (asked.method !== 'GET' || !isFileFor(asked)) return {}
@@ -125,7 +125,7 @@ describeWithStore('a server, while its object store', () => {
     expect(await ask(server)).toEqual(first)
   }, 120_000)
 
-  test('returns a wrong report, does not use it and reads it again', async () => {
+  test('ignores a damaged report.json from its object store, and reads the file again', async () => {
     const { port } = await serve((asked) => (asked.path.includes('/report.json') ? { flip: true } : {}))
     const fields = async (): Promise<unknown> => {
       const answer = await fetch(`http://127.0.0.1:${port}/api/v1/dataset/d/t/`)

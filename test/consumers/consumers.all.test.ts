@@ -83,7 +83,7 @@ const broken = async (addresses: readonly string[]): Promise<string[]> => {
 
 const describeWithConsumers = describeWith(hasConsumers, pythonClients)
 
-describeWithConsumers('documents in the hands of their consumers', () => {
+describeWithConsumers('machine-readable documents:', () => {
   beforeAll(async () => {
     catalog = await loadCatalog('catalog.yaml')
     const shop = await workshop(catalog)
@@ -103,7 +103,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
   }, 120_000)
   afterAll(() => listening.stop())
 
-  test('metadata is valid, loads every row, and lists every file as it is', async () => {
+  test('metadata is valid, loads every row, and describes every file correctly', async () => {
     interface Found {
       readonly errors: readonly string[]
       readonly rows: Readonly<Record<string, number>>
@@ -163,7 +163,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     expect(await broken([...types])).toEqual([])
   }, 300_000)
 
-  test('crawlers, feed readers and agents find what a site tells them', async () => {
+  test('crawlers, feed readers and agents can follow robots.txt, the sitemap, feeds, OpenSearch and llms.txt', async () => {
     const site = await python<Site>('site.py')
     expect(site.robots).toEqual({
       allowed: [
@@ -237,7 +237,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     expect(await broken(answers.resources)).toEqual([])
   }, 120_000)
 
-  describe('OpenAPI', () => {
+  describe('the OpenAPI document', () => {
     test('has no fault according to its validators', async () => {
       const there = await temporaryFolder()
       const config = path.join(there, 'redocly.yaml')
@@ -280,7 +280,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       })
     }, 120_000)
 
-    test('gives a client of orval that pages through a table and filters it', async () => {
+    test('lets orval generate a client that pages through a table and filters it', async () => {
       const there = await temporaryFolder()
       const target = `${base}/api/v1/dataset/covid19/caso/openapi.json`
       const api = path.join(there, 'api.ts')
@@ -307,7 +307,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
       ['oapi-codegen', ['-package', 'api', '-generate', 'types,client', '-o', 'api/api.go', 'openapi.json']],
       ['ogen', ['--package', 'api', '--target', 'api', 'openapi.json']],
     ])(
-      'gives a client of %s that pages through a table and filters it',
+      'lets %s generate a client that pages through a table and filters it',
       async (generator, made) => {
         const there = await temporaryFolder()
         const inFolder = { ...options, cwd: there, env: { ...process.env, GOFLAGS: '-mod=mod' } }
@@ -331,7 +331,7 @@ describeWithConsumers('documents in the hands of their consumers', () => {
     )
 
     // All tables at once: names of components must differ in every language.
-    test('gives clients of all tables that compile', async () => {
+    test('lets each generator make a client for all tables that compiles', async () => {
       const there = await temporaryFolder()
       const inFolder = { ...options, cwd: there, env: { ...process.env, GOFLAGS: '-mod=mod' } }
       const document = await fetch(`${base}/api/v1/openapi.json`)

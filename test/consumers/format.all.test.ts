@@ -17,31 +17,34 @@ const lineOf = (n: number): string => {
   return cells.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(',')
 }
 
-describeWith(clients !== '' && existsSync(clients), pythonClients)('format.py', () => {
-  test('reads every row', async () => {
-    const fields = ['n:integer', 'few:string', 'text:string', 'x:float', 'd:decimal:12:2', 'wide:integer']
-    const shop = await workshop(
-      catalogAround([{ name: 't', order: ['n'], filters: ['few'], fields: fields.map(fieldOf) }]),
-    )
-    const count = 128 * 2048 + 1000
-    const lines = Array.from({ length: count }, (_, n) => lineOf(n))
-    await shop.write('d/t.csv', `n,few,text,x,d,wide\n${lines.join('\n')}\n`)
-    const [outcome] = await shop.ingest()
-    if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
-    const { stdout } = await run(
-      path.join(clients, 'python'),
-      ['test/consumers/format.py', path.join(shop.warehouse, 'd', 't')],
-      { maxBuffer: 1e9 },
-    )
-    const outputLines = stdout.trimEnd().split('\n')
-    const { app } = await serve(shop)
-    const due = (await walk(app, '/api/v1/dataset/d/t/data/?page_size=10000')).flatMap(
-      ({ results }) => results,
-    )
-    expect(outputLines.length).toBe(due.length)
-    const different = outputLines.flatMap((line, row) => {
-      return isDeepStrictEqual(JSON.parse(line), due[row]) ? [] : [[line, due[row]]]
-    })
-    expect(different.slice(0, 3)).toEqual([])
-  }, 120_000)
-})
+describeWith(clients !== '' && existsSync(clients), pythonClients)(
+  'a Python reader that follows the documented format of a warehouse',
+  () => {
+    test('reads every row', async () => {
+      const fields = ['n:integer', 'few:string', 'text:string', 'x:float', 'd:decimal:12:2', 'wide:integer']
+      const shop = await workshop(
+        catalogAround([{ name: 't', order: ['n'], filters: ['few'], fields: fields.map(fieldOf) }]),
+      )
+      const count = 128 * 2048 + 1000
+      const lines = Array.from({ length: count }, (_, n) => lineOf(n))
+      await shop.write('d/t.csv', `n,few,text,x,d,wide\n${lines.join('\n')}\n`)
+      const [outcome] = await shop.ingest()
+      if (outcome?.status !== 'published') throw new Error(JSON.stringify(outcome))
+      const { stdout } = await run(
+        path.join(clients, 'python'),
+        ['test/consumers/format.py', path.join(shop.warehouse, 'd', 't')],
+        { maxBuffer: 1e9 },
+      )
+      const outputLines = stdout.trimEnd().split('\n')
+      const { app } = await serve(shop)
+      const due = (await walk(app, '/api/v1/dataset/d/t/data/?page_size=10000')).flatMap(
+        ({ results }) => results,
+      )
+      expect(outputLines.length).toBe(due.length)
+      const different = outputLines.flatMap((line, row) => {
+        return isDeepStrictEqual(JSON.parse(line), due[row]) ? [] : [[line, due[row]]]
+      })
+      expect(different.slice(0, 3)).toEqual([])
+    }, 120_000)
+  },
+)

@@ -108,7 +108,7 @@ test('Arrow streams carry the titles and units of fields, but none for the measu
   ])
 })
 
-test('Parquet files carry titles and units, and views comment their columns', async () => {
+test('Parquet files carry the titles and units of fields, and views have them in the comments of columns', async () => {
   const metadata = await rowsOf(
     `select decode(key) as key, decode(value) as value from parquet_kv_metadata('${part}') order by key`,
   )

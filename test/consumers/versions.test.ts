@@ -108,13 +108,16 @@ test.each<[version: string, snapshot: number | string]>([
     `'2026-01-03T03:04:05-03:00'`,
     'Invalid Input Error: not the id of a version, nor a time in UTC such as 2026-01-31: 2026-01-03T03:04:05-03:00: t_versions() lists the versions',
   ],
-])('t_at(%s) reads the version of that time', async (version, due) => {
-  const answers = await answered(numbers(version), views())
-  const rows = typeof due === 'number' ? [[(await pinned(snapshots[due] ?? '')).map(String)]] : due
-  expect(answers).toEqual(rows)
-})
+])(
+  'the DuckDB macro t_at(%s) reads the version of that time, or fails if there is none',
+  async (version, due) => {
+    const answers = await answered(numbers(version), views())
+    const rows = typeof due === 'number' ? [[(await pinned(snapshots[due] ?? '')).map(String)]] : due
+    expect(answers).toEqual(rows)
+  },
+)
 
-test('a version is read by its id, and all are listed', async () => {
+test('the macro t_at() reads a version by its id, and t_versions() lists all versions', async () => {
   for (const snapshot of snapshots)
     expect(await answered(numbers(quotedText(snapshot)), views())).toEqual([
       [(await pinned(snapshot)).map(String)],
@@ -124,13 +127,13 @@ test('a version is read by its id, and all are listed', async () => {
   )
 })
 
-test('a version without rows names no files', async () => {
+test('a query of a version without rows fails, and the message names that version', async () => {
   expect(await answered(`from acervo.d.empty_at('2030')`, views())).toMatch(
     /^Invalid Input Error: the version \S+ of empty has no rows$/,
   )
 })
 
-test('a mirror of the files has the versions too', async () => {
+test('a copy of the warehouse in another folder answers queries of its versions', async () => {
   const mirror = path.join(await temporaryFolder(), 'mirror')
   await cp(shop.warehouse, mirror, { recursive: true })
   const setup = `set variable acervo_files = ${quotedText(mirror)}`
@@ -139,18 +142,18 @@ test('a mirror of the files has the versions too', async () => {
   ])
 })
 
-withClients('DuckDB of Python', () => {
+withClients('DuckDB in Python', () => {
   test.each([
     ['duckdb-oldest', '1.4.4'],
     ['duckdb-newest', '2.0.0'],
-  ])('%s reads versions of a folder', async (name, version) => {
+  ])('reads versions from a folder: %s', async (name, version) => {
     const script = `import duckdb; c = duckdb.connect('${views()}', read_only=True)
 print(duckdb.__version__, c.sql("select count(*), max(n) from d.t_at('2026-01-03')").fetchall()[0], c.sql("select count(*), max(n) from d.t").fetchall()[0])`
     const { stdout } = await run(path.join(clients, '..', name, 'bin', 'python'), ['-c', script])
     expect(stdout.trim()).toBe(`${version} (4, 6) (2, 9)`)
   })
 
-  test('versions are read over HTTP', async () => {
+  test('reads versions over HTTP', async () => {
     const script = `import duckdb, duckdb_extension_httpfs as e, glob, os
 c = duckdb.connect()
 c.execute("load '" + glob.glob(os.path.join(os.path.dirname(e.__file__), 'extensions', '*', '*.duckdb_extension'))[0] + "'")

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/workshop.ts'
 
 const manifest = 'd/t/20260102T030405Z-0123456789ab/manifest.json'
 
-test('a cached text is answered while the store is unavailable, but not after a single failed read', async () => {
+test('the cache returns a known text while the whole store is unavailable, but not if only one read fails', async () => {
   const store = new MemoryStore(await temporaryFolder())
   const remembered = new CachedStore(store)
   await store.put('d/t/current.json', 'one')

@@ -58,7 +58,7 @@ test('datasets come from the catalog, and from the files that it includes, in th
   ).resolves.toEqual(['own t', 'a2 t', 'a1 t', 'b t', 'x t'])
 })
 
-test('a catalog may have no dataset of its own; a pattern that matches no file is a fault', async () => {
+test('a catalog may include all of its datasets, but an include pattern without a match is a fault', async () => {
   const files = { 'catalog.yaml': main('include: d/*.yaml\n'), 'd/a.yaml': dataset('a') }
   await expect(loaded(files)).resolves.toEqual(['a t'])
   await expect(loaded({ 'catalog.yaml': main('include: d/*.yaml\n') })).resolves.toBe(
@@ -83,7 +83,7 @@ test.each<[title: string, files: Record<string, string>, message: string]>([
     ].join('\n'),
   ],
   [
-    'what the shapes and the names say, in whichever file',
+    'wrong keys, names and types in any file',
     {
       'catalog.yaml': main(`include: d/*.yaml\ncolour: red\ndatasets:\n${item(dataset('own', 'x: 1'))}`),
       'd/a.yaml': dataset('a', 'tabels: []\n'),
@@ -105,12 +105,12 @@ test.each<[title: string, files: Record<string, string>, message: string]>([
   ],
   ...['/etc/*.yaml', '../x.yaml', 'a/../../x.yaml', './a.yaml', 'a//b.yaml'].map(
     (pattern): [string, Record<string, string>, string] => [
-      `a path that is not below: ${pattern}`,
+      `a path that is not below the folder of the catalog: ${pattern}`,
       { 'catalog.yaml': main(`include: ${pattern}\ndatasets: []\n`) },
       `catalog.yaml has an error:\ncatalog.yaml:4:10: "include" is "${pattern}", and must be a path below the folder of the catalog, such as datasets/*.yaml`,
     ],
   ),
-])('%s is a fault', async (_what, files, message) => {
+])('the loader reports %s', async (_what, files, message) => {
   await expect(loaded(files)).resolves.toBe(message)
 })
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 
 describe('catalog.yaml', () => {
-  test('declares every dataset, table and field of the spec, in its order and with its type', () => {
+  test('declares every dataset, table and field of the spec, in the same order and with the same types', () => {
     const declared = [...catalog.datasets.values()].map((dataset) => ({
       slug: dataset.slug,
       tables: [...dataset.tables.values()].map((table) => ({
@@ -43,7 +43,7 @@ describe('catalog.yaml', () => {
     })
   })
 
-  test('orders the tables whose order the spec states as the spec does', () => {
+  test('declares the row order of each table for which the spec states one', () => {
     const tables = catalog.datasets.get('covid19')?.tables
     const order = (name: string) =>
       tables?.get(name)?.order.map(({ field, direction }) => `${field} ${direction}`)
@@ -80,7 +80,7 @@ describe('the loader', () => {
     ])
   })
 
-  test('gives texts in the languages of the catalog, and otherwise in the first one', () => {
+  test('gives a text in each language of the catalog, or else in the first language that the text has', () => {
     const said = parseCatalog(
       good
         .replace('title: T', 'title: { pt: Título, en: Title }')
@@ -113,7 +113,7 @@ describe('the loader', () => {
     ])
   })
 
-  test('reports the first fifty faults and the number of the others, and keeps all', () => {
+  test('shows the first fifty faults and the number of the rest, while its error holds all of them', () => {
     const fields = Array.from({ length: 1200 }, () => '          - { name: 12, type: text }\n').join('')
     const faults = faultsOf(good + fields)
     expect([faults.length, faults.at(-2), faults.at(-1)]).toEqual([

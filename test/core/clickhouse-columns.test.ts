@@ -22,7 +22,7 @@ test.each<[field: string, sql: string, values: string[]]>([
       '0001-01-01 00:00:00.25',
     ],
   ],
-])('%s keeps its value on the way to ClickHouse', async (type, sql, values) => {
+])('a value of type %s is unchanged on its way to ClickHouse', async (type, sql, values) => {
   const [table] = allTables(tinyCatalog({ fields: [`v:${type}`], filters: ['v'] }))
   if (table === undefined) throw new Error('no table')
   const column = clickHouseColumns(table).get('v')

@@ -18,7 +18,7 @@ import { seed } from '../support/runs.ts'
 /** Layout of codes in their file. */
 
 test.each([0, 1, 255, 256, 65_535])(
-  'codes of a field with %d values are read as they were written',
+  'dictionary codes of a field with %d distinct values are read as they were written',
   (values) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: values }), { maxLength: 300 }), (due) => {
@@ -39,7 +39,7 @@ test.each([0, 1, 255, 256, 65_535])(
 )
 
 test.each([1, groupRows, groupRows + 1, groupRows * sectionGroups, groupRows * (2 * sectionGroups + 3) + 5])(
-  'the chunks of %d rows are numbered in their order',
+  'the chunks of a codes file for %d rows are numbered in the order of the file',
   (rows) => {
     const shape = { rows, fields: 3 }
     const numbers: number[] = []

@@ -26,7 +26,7 @@ afterAll(() => {
   database.close()
 })
 
-test('a database reads its folders', async () => {
+test('a locked database reads files of its own folders', async () => {
   await expect(connection.rows(`select count(*) from read_csv('${folder}/in.csv')`)).resolves.toEqual([[1n]])
 })
 
@@ -38,7 +38,7 @@ test.each<[title: string, sql: string, refusal: RegExp]>([
   ['a file to write', "copy (select 1) to 'FOLDER/../must-not-be.csv'", /Permission Error/],
   ['an extension', 'install httpfs', /Permission Error|disabled/],
   ['a setting', "set memory_limit = '1GB'", /locked/],
-  ['a freedom taken back', 'set enable_external_access = true', /locked|Cannot/],
+  ['an attempt to allow external access again', 'set enable_external_access = true', /locked|Cannot/],
   ['a second statement', 'select 1; select 2', /multiple statements/],
 ])('a locked database refuses %s', async (_what, sql, refusal) => {
   await expect(connection.rows(sql.replace('FOLDER', folder))).rejects.toThrow(refusal)

@@ -22,8 +22,8 @@ test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(
 )
 
 test.each<[title: string, onThread: string]>([
-  ['large files are hashed in threads, which let the program end', ''],
-  ['where no thread begins, they are hashed all the same', "thread.emit('error', new Error('none'))"],
+  ['large files are hashed in threads, which do not keep the program alive', ''],
+  ['large files are hashed without threads if no thread starts', "thread.emit('error', new Error('none'))"],
 ])('the compiled module hashes correctly: %s', async (_what, onThread) => {
   const file = path.join(await temporaryFolder(), 'file')
   const content = randomBytes(9_000_000)

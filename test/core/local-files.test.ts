@@ -69,7 +69,7 @@ test('a reader that needs room waits until a file is released', async () => {
   expect(await text(local, 'd/t/1/b')).toBe('bbbb')
 })
 
-test('a file that can never fit is refused at once', async () => {
+test('a file that is larger than LOCAL_GB allows is refused at once', async () => {
   const { local, asked, held } = await elsewhere({ 'd/t/1/a': 'aaaa' }, 3)
   await expect(local.hold(held('d/t/1/a'))).rejects.toThrow(
     'it has 4 bytes, and LOCAL_GB allows 3 for all local copies: raise it',
@@ -101,9 +101,9 @@ test('a store failure is reported, and the next reader tries again', async () =>
 
 test.each<[title: string, change: (place: string, local: LocalFiles) => Promise<void>]>([
   ['changed by others', (place) => writeFile(place, 'xxxx')],
-  ['cut', (place) => writeFile(place, 'aa')],
+  ['cut short', (place) => writeFile(place, 'aa')],
   [
-    'in doubt and damaged in silence',
+    'damaged and marked for another verification',
     async (place, local) => {
       await writeFile(place, 'xxxx')
       local.distrust('d/t/1')

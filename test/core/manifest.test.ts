@@ -31,7 +31,7 @@ test('a manifest is read back as it was written', () => {
   expect(sealed(JSON.parse(written) as object)).toBe(written)
 })
 
-test('keys of a later version are ignored, wherever they are', () => {
+test('keys that a later version adds anywhere in a manifest are ignored', () => {
   const manifest = JSON.parse(written) as Record<string, unknown>
   const laterKeys = fc.dictionary(fc.stringMatching(/^later_\w{1,8}$/), fc.jsonValue(), {
     minKeys: 1,
@@ -48,7 +48,7 @@ test('keys of a later version are ignored, wherever they are', () => {
   )
 })
 
-test('files of an earlier version are ignored, and the rest of their manifest is read', () => {
+test('a manifest of an earlier version is read without the files whose format has changed', () => {
   const manifest = JSON.parse(written) as Record<string, object>
   const {
     orders: _orders,
@@ -68,10 +68,7 @@ test('files of an earlier version are ignored, and the rest of their manifest is
 test.each<[title: string, change: (manifest: Record<string, unknown>) => string]>([
   ['without its parts', ({ parts: _parts, ...keys }) => sealed(keys)],
   ['whose parts do not add up', (manifest) => sealed({ ...manifest, rows: 4 })],
-  [
-    'without the hash of itself',
-    ({ manifest_sha256: _own, ...keys }) => `${JSON.stringify(keys, null, 2)}\n`,
-  ],
+  ['without its own hash', ({ manifest_sha256: _own, ...keys }) => `${JSON.stringify(keys, null, 2)}\n`],
   ['that is no JSON', () => '{'],
   ['that is no object', () => 'null\n'],
 ])('a manifest %s is reported as damaged, with its path in the warehouse', (_what, change) => {
@@ -99,7 +96,7 @@ test('every changed byte of a manifest is noticed', () => {
   )
 })
 
-test('a snapshot of a later version is served, and a rollback restores it with all of its keys', async () => {
+test('a snapshot that a later version wrote is served, and a rollback restores all keys of its manifest', async () => {
   const later = sealed({ later: { of: ['another', 'version'] }, ...(JSON.parse(written) as object) })
   const { snapshot } = parseManifest(later, 'd/t/current.json')
   for (const file of [

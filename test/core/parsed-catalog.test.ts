@@ -76,7 +76,7 @@ describe('a catalog that was parsed before', () => {
     await expect(readFile(kept)).rejects.toThrow('ENOENT')
   })
 
-  test('is cached by an ingest and used by a server, which locates its faults', async () => {
+  test('is cached by an ingest and used by a server, but parsed again if the cached text has a fault', async () => {
     const { settings } = await oneTable('n\n1\n', ['n:integer'])
     const warehouse = settings['WAREHOUSE'] ?? ''
     const texts = new ParsedCatalog(new FolderStore(warehouse))

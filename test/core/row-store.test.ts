@@ -53,7 +53,7 @@ test('values are found in the text of a row', () => {
   )
 })
 
-test('texts are inflated one by one or together, and the index locates each row', async () => {
+test('text chunks of a row store are inflated one by one or together, and the index locates each row', async () => {
   const counts = [chunkRows, chunkRows, 5]
   let row = 0
   const rows = counts.map((count) => Array.from({ length: count }, () => `{"n":${(row += 1)},"é":"ç"},`))
@@ -90,7 +90,7 @@ test.each([
   expect([textChunks(rows), storeChunks(rows)]).toEqual([texts, chunks])
 })
 
-test('pieces in any order form one gzip file', async () => {
+test('compressed blocks and plain texts in any order form one gzip file', async () => {
   const piece = fc.record({ text: fc.string({ unit: 'grapheme', maxLength: 3000 }), isStored: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (pieces) => {

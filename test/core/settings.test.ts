@@ -69,7 +69,7 @@ describe('settings', () => {
     })
   })
 
-  test('number at most 39', () => {
+  test('are at most 39 in number', () => {
     expect(Object.keys(settingRows).length).toBeLessThanOrEqual(39)
   })
 
@@ -79,7 +79,7 @@ describe('settings', () => {
     ['192.0.2.1, fd00::/8,loopback', ['192.0.2.1', 'fd00::/8', 'loopback']],
     ['2001:db8::/32', ['2001:db8::/32']],
     ['::ffff:10.0.0.0/104', ['::ffff:10.0.0.0/104']],
-  ])('TRUST_PROXY=%s is accepted', (text, value) => {
+  ])('accept TRUST_PROXY=%s', (text, value) => {
     expect(readSettings({ TRUST_PROXY: text }).trustProxy).toEqual(value)
   })
 
@@ -91,21 +91,26 @@ describe('settings', () => {
       { queryConnections: 2, scanConnections: 2, queryBytes: 64e6, cachedBytesMax: 8e6, compressionsMax: 2 },
     ],
     [
-      'a large machine for one process',
+      'a large machine with one process',
       {},
       [64, 256e9],
       { queryConnections: 8, scanConnections: 8, queryBytes: 256e6, selectionBytesMax: 64e6 },
     ],
     [
-      'the same for all of its processors',
+      'a large machine with a worker for each processor',
       { WORKERS: 'auto' },
       [64, 256e9],
       { workers: 64, queryConnections: 2, queryBytes: 256e6, groupBytesMax: 64e6 },
     ],
-    ['more workers than there is memory for', { WORKERS: '16' }, [4, 8e9], { scanBytes: 62e6 }],
-    ['the memory that is set', { MEMORY: '16GB' }, [1, 1e9], { queryBytes: 2e9, selectionBytesMax: 500e6 }],
-    ['no cache', { CACHE_MB: '0' }, [1, 1e9], { cachedBytesMax: 0, selectionBytesMax: 0 }],
-  ])('fit into %s', (_what, environment, [processors, memory], due) => {
+    ['more workers than the memory allows', { WORKERS: '16' }, [4, 8e9], { scanBytes: 62e6 }],
+    [
+      'the memory that MEMORY states',
+      { MEMORY: '16GB' },
+      [1, 1e9],
+      { queryBytes: 2e9, selectionBytesMax: 500e6 },
+    ],
+    ['a cache of no bytes', { CACHE_MB: '0' }, [1, 1e9], { cachedBytesMax: 0, selectionBytesMax: 0 }],
+  ])('are sized for %s', (_what, environment, [processors, memory], due) => {
     const machineFacts = { processors, memory }
     expect(workerShare(readSettings(environment, machineFacts), machineFacts)).toMatchObject(due)
   })
@@ -124,7 +129,7 @@ describe('settings', () => {
     expect(workerShare(alone)).toMatchObject(alone)
   })
 
-  test('a removed setting is refused with its replacement', () => {
+  test('that were removed are refused with a remedy', () => {
     expect(() => readSettings({ DUCKLAKE_EXTENSION: '/x', PORT: 'abc' })).toThrow(
       new StartError(
         'PORT is "abc", and must be a port number from 1 to 65535\nDUCKLAKE_EXTENSION is not used any more, since warehouse.duckdb has every version: remove it',
@@ -133,7 +138,7 @@ describe('settings', () => {
     expect(() => readSettings({ DUCKLAKE_EXTENSION: '' })).not.toThrow()
   })
 
-  test('PUBLIC_URL follows PORT by default', () => {
+  test('have a PUBLIC_URL that follows PORT by default', () => {
     expect(readSettings({ PORT: '9000' }).publicUrl.href).toBe('http://localhost:9000/')
     expect(readSettings({ PORT: '9000', PUBLIC_URL: 'https://x.org/open/' }).publicUrl.href).toBe(
       'https://x.org/open',
@@ -197,7 +202,7 @@ describe('settings', () => {
     ['KEEP_SNAPSHOTS', '1', 'a whole number from 2 to 1000'],
     ['KEEP_HOURS', '-1', 'a whole number of hours from 0 to 87600'],
     ['INGEST_MEMORY', '-1GB', 'a size such as 512MB or 1GB'],
-  ])('%s=%s is refused at the start', (name, text, must) => {
+  ])('refuse %s=%s at the start', (name, text, must) => {
     expect(() => readSettings({ [name]: text })).toThrow(`${name} is "${text}", and must be ${must}`)
   })
 

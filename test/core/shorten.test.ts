@@ -10,7 +10,7 @@ test.each([
   ['😀😀😀', 3, '😀😀😀'],
   ['😀😀😀a', 3, '😀😀😀…'],
   ['ab😀c', 3, 'ab😀…'],
-])('%j in %d characters is %j', (text, max, due) => {
+])('shorten(%j, %d) returns %j', (text, max, due) => {
   expect(shorten(text, max)).toBe(due)
 })
 

@@ -145,7 +145,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     await writing
   })
 
-  test('reads the requested ranges, and reports that a file was replaced meanwhile', async () => {
+  test('reads the requested ranges, and gives a replaced file another version', async () => {
     const store = await fresh()
     await store.put('d/a', '0123456789')
     const before = await store.stat('d/a')
@@ -177,7 +177,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     release()
   })
 
-  test('lets one job lock a folder until it releases it, and others other folders', async () => {
+  test('lets only one job at a time lock a folder, while another job may lock another folder', async () => {
     const store = await fresh()
     const release = await store.lock('d/t')
     await expect(store.lock('d/t')).rejects.toThrow(LockHeld)
@@ -190,7 +190,7 @@ describe.each(kinds)('a store in %s', (_kind, open) => {
     await again()
   })
 
-  test('is ingested into, served, verified and rolled back', async () => {
+  test('supports an ingest, a server, a verification and a rollback', async () => {
     const store = await fresh()
     const catalog = tinyCatalog({ fields: ['n:integer', 's:string'], order: ['n'] })
     const shop = {

@@ -4,7 +4,7 @@ import { seed } from '../support/runs.ts'
 
 /** Patterns of file names. */
 
-test('a pattern matches what its regular expression matches', () => {
+test('a pattern of file names matches the same names as the equivalent regular expression', () => {
   const texts = fc.string({ unit: fc.constantFrom('a', 'b', '\n', '.'), maxLength: 8 })
   const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.'), maxLength: 6 })
   fc.assert(

@@ -61,12 +61,12 @@ withSystemd('the units of systemd', () => {
 
 withLinters('the container files', () => {
   const hadolint = path.join(clients, 'hadolint')
-  test('the Containerfile passes its linter', async () => {
+  test('include a Containerfile that passes its linter', async () => {
     expect(await ran(hadolint, 'deploy/container/Containerfile')).toEqual({ code: 0, out: '' })
   })
 
   const dclint = path.join(clients, '../node_modules/.bin/dclint')
-  test('the Compose file passes its linter', async () => {
+  test('include a Compose file that passes its linter', async () => {
     const { code, out } = await ran(dclint, '--max-warnings=0', 'deploy/container')
     expect([code, out]).toEqual([0, expect.any(String)])
   })

@@ -41,7 +41,7 @@ const withUsers = describeWith(
 )
 
 describe('the units of systemd', () => {
-  test('let the server write nothing, and the ingest only the warehouse', async () => {
+  test('let the server write nothing, and the ingest only the warehouse and its metrics', async () => {
     const [server, ingest, verify] = await Promise.all(
       ['acervo', 'acervo-ingest', 'acervo-verify'].map((name) =>
         readFile(`${units}/${name}.service`, 'utf8'),

@@ -21,7 +21,7 @@ const cases = await contractCases()
 /** Without what tells one answer from another. */
 const plain = (text: string): string => text.replaceAll(/urn:uuid:[0-9a-f-]+/g, 'id')
 
-withNginx('nginx in front', () => {
+withNginx('nginx in front of the server', () => {
   let home: string
   let port: number
   let upstream: number
@@ -271,7 +271,7 @@ const seen = ({ status, headers, body }: Answer): unknown => ({
   body: plain(body),
 })
 
-withNginx('the contract through nginx', () => {
+withNginx('a request through nginx', () => {
   let server: ServerProgram
   let proxy: Proxy
   beforeAll(async () => {
@@ -291,7 +291,7 @@ withNginx('the contract through nginx', () => {
     proxy.stop()
   })
 
-  test('an address that nginx itself cannot parse is a problem that scripts can read', async () => {
+  test('whose address nginx cannot parse gets a problem document that scripts can read', async () => {
     for (const [address, status, code] of [
       ['/api/v1/dataset/%/', 400, 'malformed-request'],
       [`${rows}?search=${'x'.repeat(60_000)}`, 414, 'address-too-long'],
@@ -309,7 +309,7 @@ withNginx('the contract through nginx', () => {
 
   // nginx itself refuses a malformed escape, so the server never gets that request.
   const passed = [...cases].filter(([name]) => name !== 'malformed-escape-in-path.http')
-  test.each(passed)('%s is answered as without nginx', async (_name, { method, target, headers }) => {
+  test.each(passed)('is answered as without nginx: %s', async (_name, { method, target, headers }) => {
     const asked = { 'Accept-Encoding': 'identity', Origin: 'https://example.org', ...headers }
     const direct = http.request({
       host: '127.0.0.1',

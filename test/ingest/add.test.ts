@@ -33,7 +33,7 @@ describe('an entry is added to a catalog, whose other text stays unchanged', () 
       `datasets:\n  - slug: b\n    tables:\n${inSix}# none\n  - slug: c\n`,
     ],
     [
-      'where its dataset is not written to its end',
+      'at the end of a file without a final line feed',
       'datasets:\n- slug: b\n  tables:\n  - name: s',
       `datasets:\n- slug: b\n  tables:\n  - name: s\n${entry.replaceAll(/^(?=.)/gm, '  ')}`,
     ],
@@ -44,10 +44,10 @@ describe('an entry is added to a catalog, whose other text stays unchanged', () 
   })
 
   test.each<[title: string, before: string]>([
-    ['none', 'title: T\ndatasets: []\nfamilies: {}\n'],
-    ['others', 'datasets:\n  - slug: a\n    tables: []\nfamilies: {}\n'],
-    ['others, and nothing after them', 'families: {}\ndatasets:\n    - slug: a\n      tables: []'],
-  ])('with a new dataset if there are %s', (_what, before) => {
+    ['no dataset', 'title: T\ndatasets: []\nfamilies: {}\n'],
+    ['other datasets', 'datasets:\n  - slug: a\n    tables: []\nfamilies: {}\n'],
+    ['other datasets, which end the file', 'families: {}\ndatasets:\n    - slug: a\n      tables: []'],
+  ])('with a new dataset if the catalog has %s', (_what, before) => {
     const after = addTable(before, entry, place)
     const catalog = parse(after) as { datasets: { slug: string; listed_in: string[]; tables: object[] }[] }
     const dataset = catalog.datasets.at(-1)
@@ -97,9 +97,12 @@ describe('an entry is added to a catalog, whose other text stays unchanged', () 
 
   test.each<[title: string, before: string]>([
     ['no dataset', '{"title":"T","datasets":[]}'],
-    ['others', '{"title":"T","datasets":[{"slug":"a","tables":[]}]}\n'],
-    ['others on lines', '{\n"title": "T",\n"datasets": [\n{ "slug": "a", "tables": [] }\n]\n}\n'],
-  ])('to JSON with a new dataset if there is %s', (_what, before) => {
+    ['other datasets', '{"title":"T","datasets":[{"slug":"a","tables":[]}]}\n'],
+    [
+      'other datasets on several lines',
+      '{\n"title": "T",\n"datasets": [\n{ "slug": "a", "tables": [] }\n]\n}\n',
+    ],
+  ])('to JSON with a new dataset if the JSON has %s', (_what, before) => {
     const catalog = JSON.parse(addTable(before, entry, place)) as { datasets: { slug: string }[] }
     expect(catalog.datasets.at(-1)).toMatchObject({ slug: 'b', tables: [{ name: 't' }] })
     expect({ ...catalog, datasets: catalog.datasets.slice(0, -1) }).toEqual(JSON.parse(before))
@@ -144,7 +147,7 @@ test.each([1, 3])('none of %d files is copied over an existing one', async (coun
 
 test.each<[title: string, content: string, changes: readonly string[]]>([
   ['the same columns', 'Dia,n,x\n2020-12-31,1,0.5\n', []],
-  ['columns in another order, narrower values and none', 'x,n,Dia\n2,,2020-12-31\n', []],
+  ['columns in another order, narrower values and a missing value', 'x,n,Dia\n2,,2020-12-31\n', []],
   [
     'a column more',
     'Dia,n,x,wind\n2020-12-31,1,0.5,7.25\n',
@@ -169,7 +172,7 @@ test.each<[title: string, content: string, changes: readonly string[]]>([
   ],
   ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  remove the field without a column in this file: n']],
 ])(
-  'a file for a table of the catalog, with %s, is answered with the needed changes',
+  'a file with %s for a table of the catalog is answered with the changes that the entry needs',
   async (_what, content, changes) => {
     const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
     const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
@@ -189,7 +192,7 @@ test.each<[title: string, content: string, changes: readonly string[]]>([
   },
 )
 
-test('a file for a table of the catalog is read by the keys of its entry', async () => {
+test('a file for a table of the catalog is read as the entry of the table declares', async () => {
   const fields = [
     { name: 'tags', type: 'list', separator: ';' },
     { name: 'day', type: 'date', format: 'mm/dd/yyyy' },
@@ -212,7 +215,7 @@ async function home() {
   return { folder, catalog, SOURCES, WAREHOUSE, settings: { CATALOG: catalog, SOURCES, WAREHOUSE } }
 }
 
-describe('the programs', () => {
+describe('the programs init and add', () => {
   test('make a catalog and add a file to it, which is then served', async () => {
     const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
     expect((await run('init', [], settings)).code).toBe(0)
@@ -240,7 +243,7 @@ describe('the programs', () => {
     ])
   }, 60_000)
 
-  test('add a file without publishing it, until its questions are answered', async () => {
+  test('add a file without publishing it, and an ingest publishes it after its questions are answered', async () => {
     const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
     await run('init', [], settings)
     const file = path.join(folder, 'sales.csv')

@@ -121,7 +121,7 @@ test('a webhook that does not answer is named without its path, which may be sec
   )
 })
 
-test('a command gets the message as its input', async () => {
+test('a command of ON_PUBLISH gets the message as its input', async () => {
   const file = path.join(await temporaryFolder(), 'message.json')
   expect(await outcomeOf({ onPublish: `cat > '${file}'` })).toBe('announced')
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(message())
@@ -150,7 +150,7 @@ test('a receiver that fails gets no further messages', async () => {
   expect([manifests.length, received.length]).toEqual([2, 4])
 })
 
-test('a hub learns which feeds have changed', async () => {
+test('a WebSub hub learns which feeds have changed', async () => {
   const { address, received } = await receiver()
   expect(await outcomeOf({ websubHub: address })).toBe('announced')
   const form = new URLSearchParams(received[0]?.body)

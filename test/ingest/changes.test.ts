@@ -148,7 +148,7 @@ const aSecondLater = (): Date => new Date(importDate.getTime() + 1000)
 
 const keyed = { fields: ['day:date', 'city:string', 'deaths:integer'], key: ['day', 'city'] }
 
-test('rows with a key are added, removed and changed', async () => {
+test('the changes of a table with a key list its added, removed and changed rows', async () => {
   const { manifests, warehouse } = await publishAll([
     {
       ...keyed,
@@ -282,7 +282,7 @@ test('a new column, and other spellings of the same values, change no row', asyn
   expect(manifests[1]?.changes).toMatchObject([{ added: 0, removed: 0, changed: 0, fields: ['id', 'price'] }])
 })
 
-test('rows that lack or repeat a key fail the table, with both lines and the values', async () => {
+test('rows that lack or repeat a key fail the table, and messages have their lines and values', async () => {
   const shop = await workshop(
     catalogAround([{ name: 't', order: [], key: keyed.key, fields: keyed.fields.map(fieldOf) }]),
     { 'd/t.csv': 'day,city,deaths\n2024-03-01,Jaú,1\n2024-03-02,,2\n2024-03-01,Jaú,3\n' },
@@ -295,7 +295,7 @@ test('rows that lack or repeat a key fail the table, with both lines and the val
 })
 
 test.each<[title: string, later: readonly string[], kind: string, phrases: readonly string[]]>([
-  ['no field', ['a:integer', 'b:decimal:9:2', 'c:string'], 'none', []],
+  ['the same fields', ['a:integer', 'b:decimal:9:2', 'c:string'], 'none', []],
   ['a new field', ['a:integer', 'b:decimal:9:2', 'c:string', 'd:date'], 'additive', ['"d" is new']],
   [
     'more digits',
@@ -339,7 +339,7 @@ test.each<[title: string, later: readonly string[], kind: string, phrases: reado
   },
 )
 
-test('changes of a partition have the same bytes as those of all rows', async () => {
+test('changes have the same bytes whether an ingest reads one partition or all rows', async () => {
   const months = { '202401': 'a,1\nb,2\n', '202402': 'a,3\nb,4\n' }
   const table = {
     name: 't',

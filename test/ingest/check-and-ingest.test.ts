@@ -35,7 +35,7 @@ const broken: Case[] = [
   ['an empty file', 'a:integer', ''],
   ['a header alone', 'a:integer', 'a\n'],
   ['a page of HTML', 'a:integer', '<!DOCTYPE html>\n'],
-  ['a ZIP that is none', 'a:integer', 'PK\u0003\u0004not a zip'],
+  ['a text that begins like a ZIP', 'a:integer', 'PK\u0003\u0004not a zip'],
   ['UTF-16 that is not declared', 'a:string', Buffer.from('\ufeffa\n1\n', 'utf16le')],
   ['more rejects than allowed', 'a:integer', 'a\nx\ny\n', { max_rejects: 1 }],
   ['a null that is not allowed', '', 'a,b\n,1\n', expecting({ not_null: true })],
@@ -43,7 +43,12 @@ const broken: Case[] = [
   ['a value that does not match', '', 'a,b\nx1,1\n', expecting({ matches: '[a-z]' })],
   ['a value out of bounds', '', 'a,b\nz,1\n', expecting({ between: ['a', 'c'] })],
   ['keys that occur twice', 'a:string b:integer', 'a,b\nx,1\nx,1\n', { expect: { unique: [['a', 'b']] } }],
-  ['a header below the end', 'a:integer', 'a\n1\n', { source: { skip_lines: 5 } }],
+  [
+    'a header that is declared below the end of the file',
+    'a:integer',
+    'a\n1\n',
+    { source: { skip_lines: 5 } },
+  ],
   [
     'a header in the file that differs',
     'a:integer',
@@ -94,7 +99,7 @@ async function shopWith([, fields, csv, table = {}]: Case) {
   return workshop(catalogAround([entry]), { 'd/t.csv': csv })
 }
 
-test.each(broken)('%s fails both commands with the same message and rows', async (...input) => {
+test.each(broken)('check and ingest fail on %s with the same message and rows', async (...input) => {
   const shop = await shopWith(input)
   const [checked] = await shop.check()
   const [outcome] = await shop.ingest()
@@ -109,7 +114,7 @@ test.each(broken)('%s fails both commands with the same message and rows', async
   expect(checked?.rejects).toEqual(rejects.map((reject) => ({ ...reject, file: 'sources/d/t.csv' })))
 })
 
-test.each(sound)('%s is new to both commands, then unchanged', async (...input) => {
+test.each(sound)('check and ingest report %s as new, then as unchanged', async (...input) => {
   const shop = await shopWith(input)
   const [checked] = await shop.check()
   const [outcome] = await shop.ingest()

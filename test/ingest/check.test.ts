@@ -48,7 +48,7 @@ const rowFault = (problem: string, line: number, reason: string): string[] => [
 
 test.each<[title: string, type: string, csv: string | Buffer, lines: readonly string[]]>([
   [
-    'a day that is none',
+    'an impossible day',
     'date',
     'a,b\n2020-01-01,x\n2020-13-01,y\n',
     valueFault(3, '2020-13-01', 'is not a calendar date as YYYY-MM-DD, such as 2020-06-12'),
@@ -98,7 +98,7 @@ test.each<[title: string, type: string, csv: string | Buffer, lines: readonly st
     valueFault(2, 'sim', 'is not true, True, TRUE or false, False, FALSE'),
   ],
   [
-    'a time that is none',
+    'an impossible time',
     'time',
     'a,b\n10:61:00,x\n',
     valueFault(
@@ -255,7 +255,7 @@ test('allowed rejects are not blamed for another fault', async () => {
   ])
 })
 
-test('neither a good nor a bad source changes the warehouse', async () => {
+test('a check never changes the warehouse, for a good source or a bad one', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['a:integer'] }), { 'd/t.csv': 'a\n1\n2\n' })
   await shop.ingest()
   const before = await treeOf(shop.warehouse)
@@ -267,7 +267,7 @@ test('neither a good nor a bad source changes the warehouse', async () => {
   expect(await readdir(path.join(path.dirname(shop.warehouse), 'checks'))).toEqual([])
 })
 
-test('changed fields are listed, and rows that would be left out', async () => {
+test('a check lists changed fields, and rows that an ingest would leave out', async () => {
   const files = { 'd/t.csv': 'a,b,c\n1,x,1.5\n2,y,2.5\n' }
   const old = await workshop(tinyCatalog({ fields: ['a:integer', 'b:string', 'c:decimal'] }), files)
   await old.ingest()
@@ -399,7 +399,7 @@ Remedy: correct these lines of the source, or the type and spelling of the field
 `)
 })
 
-test('a report of many faults fits into a comment', async () => {
+test('a Markdown report of many faults fits into a comment of 65,536 characters', async () => {
   const names = Array.from({ length: 60 }, (_, index) => `t${index}`)
   const shop = await workshop(tinyCatalog({ name: 'one', fields: ['a:integer'] }), {
     'd/one.csv': `a\n${'"wrong, and long enough to fill its column of the report"\n'.repeat(30)}`,
@@ -419,7 +419,7 @@ test('a report of many faults fits into a comment', async () => {
   expect(faulty).toMatch(/\n\nAnd 20 more\.\n$/)
 })
 
-test('a report has the same facts as JSON', async () => {
+test('a report in JSON has the same facts as a report in text', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['a:integer'] }), { 'd/t.csv': 'a\n1\nx\n' })
   expect(await shop.check()).toEqual([
     {

@@ -45,7 +45,7 @@ test.each<[declared: object]>([
   [{ fields: [{ name: 'a', type: 'string', expect: { not_null: true } }, ...fields.slice(1)] }],
   [{ fields: ['a:string', 'b:float', 'c:date'].map(fieldOf) }],
   [{ fields: ['b:integer', 'a:string', 'c:date'].map(fieldOf) }],
-])('%j changes the definition', (declared) => {
+])('%j changes the definition of a table, so that its source is converted again', (declared) => {
   expect(definition(declared)).not.toBe(plain)
 })
 
@@ -54,10 +54,10 @@ test.each<[declared: object]>([
   [{ description: 'In other words.' }],
   [{ refreshed: 'daily' }],
   [{ fields: [{ name: 'a', type: 'string', title: 'A', description: 'The first.' }, ...fields.slice(1)] }],
-])('%j does not change the definition', (declared) => {
+])('%j does not change the definition of a table', (declared) => {
   expect(definition(declared)).toBe(plain)
 })
 
-test('another part size or converter changes the definition', () => {
+test('another part size or converter changes the definition of a table', () => {
   expect(new Set([plain, definitionOf(tableOf({}), 999, 1), definitionOf(tableOf({}), 1000, 2)]).size).toBe(3)
 })

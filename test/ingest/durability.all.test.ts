@@ -49,7 +49,7 @@ async function durableCalls(): Promise<string[]> {
     })
 }
 
-describeWith(hasStrace, strace)('by its system calls', () => {
+describeWith(hasStrace, strace)('according to its system calls,', () => {
   test('an ingest syncs all files before the rename that publishes them, and syncs the rename afterwards', async () => {
     const calls = await durableCalls()
     const home = '/socios-brasil/empresas'
@@ -108,7 +108,7 @@ async function facts(file: string) {
   return { ino, mtimeMs, size }
 }
 
-test('a publish replaces the pointer by another file and touches no older snapshot', async () => {
+test('a publish replaces current.json by another file, and touches no older snapshot', async () => {
   const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
   const [first] = await shop.ingest()
   if (first?.status !== 'published') throw new Error('expected a snapshot')

@@ -42,7 +42,7 @@ test.each<[title: string, field: object, csv: string, lines: readonly string[]]>
     ['line 2, field "a": "0.25" is not at least 0.5'],
   ],
   [
-    'a late day',
+    'a day after the bound',
     expecting('date', { between: [null, '2026-01-01'] }),
     'a,b\n2026-01-01,x\n2026-01-02,x\n',
     ['line 3, field "a": "2026-01-02" is not at most 2026-01-01'],
@@ -54,7 +54,7 @@ test.each<[title: string, field: object, csv: string, lines: readonly string[]]>
     ['line 3, field "a": "1234" does not match [0-9]{3}', 'line 4, field "a": "12" does not match [0-9]{3}'],
   ],
   [
-    'several kinds',
+    'faults of several kinds',
     expecting('integer', { not_null: true, unique: true, between: [0, 5] }),
     'a,b\n9,x\n9,x\n,x\n',
     [
@@ -64,7 +64,7 @@ test.each<[title: string, field: object, csv: string, lines: readonly string[]]>
       'line 4, field "a": the value is missing, although `not_null` requires one',
     ],
   ],
-])('%s fails the table, with each line', async (_what, field, csv, lines) => {
+])('an ingest refuses %s, and names each line', async (_what, field, csv, lines) => {
   const shop = await workshop(catalogAround([tableWith(field)]), { 'd/t.csv': csv })
   const [outcome] = await shop.ingest()
   const summary = lines.length === 1 ? 'a value breaks' : `${lines.length} values break`
@@ -111,7 +111,7 @@ test.each([
   ])
 })
 
-test('several fields are unique together, and rows without one of them are not compared', async () => {
+test('several fields can be unique together, and rows that lack one of the values are not compared', async () => {
   const catalog = catalogAround([
     tableWith(fieldOf('a:integer'), { expect: { unique: [['a', 'b']] }, source: { files: 'd/*.csv' } }),
   ])
@@ -124,7 +124,7 @@ test('several fields are unique together, and rows without one of them are not c
   expect((await shop.ingest())[0]?.status).toBe('published')
 })
 
-test('lines are correct after rejected rows and line breaks, and over many batches', async () => {
+test('line numbers in messages are correct after rejected rows and line breaks, and over many batches', async () => {
   const field = expecting('integer', { unique: true, between: [0, 99] })
   const catalog = catalogAround([
     tableWith(field, { max_rejects: 9, source: { files: ['d/1.csv', 'd/2.csv'], union_by_name: true } }),
@@ -243,7 +243,7 @@ test('rows of reused partitions are checked too, and reported with their lines',
   expect(outcome?.status === 'published' && outcome.report.taken_over).toEqual(['1'])
 })
 
-test('random values break the rules that an independent check finds broken', async () => {
+test('an ingest reports the same broken rules for random values as an independent check', async () => {
   const cell = fc.option(fc.integer({ min: -3, max: 12 }), { nil: null })
   const bounds = fc.tuple(fc.integer({ min: -3, max: 4 }), fc.integer({ min: 4, max: 12 }))
   await fc.assert(

@@ -34,7 +34,7 @@ async function published(): Promise<Workshop> {
   return shop
 }
 
-test('recorded hashes are those of the published files, and are trusted', async () => {
+test('an ingest records the hash of each source file, and a later ingest trusts it', async () => {
   const shop = await published()
   const [outcome] = await shop.ingest({ settledMs })
   expect(outcome?.status).toBe('unchanged')
@@ -48,7 +48,7 @@ test('recorded hashes are those of the published files, and are trusted', async 
 
 testSampled<[title: string, change: (shop: Workshop) => Promise<void>]>([
   [
-    'other bytes of the same number, with the times of before',
+    'as many other bytes, with the old modification time',
     async (shop) => {
       const file = path.join(shop.sources, 'd/t-2.csv')
       const { mtimeMs } = await stat(file)
@@ -82,7 +82,7 @@ test('a file that was written a moment ago is not recorded, since a later change
 })
 
 test.each(sampled(['', '{', '[]', '{"a": 1}', '{"a": {"sha256": "b", "at": "2026-01-01T00:00:00Z"}}']))(
-  'a record of %j is not trusted',
+  'a file of recorded hashes that contains %j is not trusted',
   async (text) => {
     const shop = await published()
     const before = await readFile(noted(shop), 'utf8')

@@ -45,7 +45,7 @@ describe('a job', () => {
     expect(await noted()).toEqual(before)
   })
 
-  test('publishes an unchanged source again if another version converts it', async () => {
+  test('publishes an unchanged source again if the converter has another version', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const run = async (options: Partial<IngestOptions>) => {
       const [outcome] = await shop.ingest({ now: later, ...options })
@@ -58,7 +58,7 @@ describe('a job', () => {
     await expect(run({ converter: 98, onlyUnpublished: true })).resolves.toBe('published')
   })
 
-  test('of unpublished tables also publishes tables anew whose declaration has changed', async () => {
+  test('for unpublished tables also publishes a table again if its declaration has changed', async () => {
     const fields = ['a:string', 'b:string']
     const shop = await workshop(tinyCatalog({ fields, source: { rename: { x: 'a', y: 'b' } } }), {
       'd/t.csv': 'x,y\n1,2\n',
@@ -124,7 +124,7 @@ describe('a job', () => {
 
 testSampled<[title: string, often: number]>([
   ['a hundred and more occur often', 120],
-  ['next to all occur as often as the hundredth', 20],
+  ['almost all occur as often as the hundredth', 20],
 ])(
   'the most frequent of very many values are counted exactly if %s',
   async (_what, often) => {

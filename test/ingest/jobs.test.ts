@@ -29,23 +29,23 @@ const definition = (table: object): string | undefined =>
 describe('an unchanged source', () => {
   test.each<[title: string, table: object]>([
     ['hides a field', cpf({ mask: 'cpf' })],
-    ['reads a field otherwise', cpf({ trim: true })],
+    ['trims a field', cpf({ trim: true })],
     ['takes another word for null', { source: { nulls: ['', 'NA'] } }],
-    ['reads dates otherwise', { source: { date: 'dd/mm/yyyy' } }],
+    ['declares another format of dates', { source: { date: 'dd/mm/yyyy' } }],
     ['has another order', { order: ['n desc'] }],
-    ['has another type', cpf({ type: 'text' })],
+    ['gives a field another type', cpf({ type: 'text' })],
     ['allows rejects', { max_rejects: 1 }],
     ['searches a field', { search: ['cpf'] }],
-    ['keeps another order beside', { orders: [['cpf']] }],
+    ['declares an additional order', { orders: [['cpf']] }],
     ['leaves out the row store', { packed: false }],
   ])('is converted again if the catalog %s', (_what, table) => {
     expect(definition(table)).not.toBe(definition({}))
   })
 
   test.each<[title: string, table: object]>([
-    ['a table', { description: 'of all' }],
-    ['a field', cpf({ description: 'of a person' })],
-    ['how often it comes', { refreshed: 'daily' }],
+    ['the description of a table', { description: 'of all' }],
+    ['the description of a field', cpf({ description: 'of a person' })],
+    ['the interval of refreshes', { refreshed: 'daily' }],
   ])('is not converted again if the catalog changes %s', (_what, table) => {
     expect(definition(table)).toBe(definition({}))
   })
@@ -86,7 +86,7 @@ describe('a job', () => {
     })
   })
 
-  test('publishes nothing for an unchanged source, but a changed source or catalog', async () => {
+  test('publishes nothing for an unchanged source, and publishes again after a change of the source or the catalog', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
     const [first] = await shop.ingest({ settledMs: Infinity })
     const files = await readdir(path.join(shop.warehouse, 'd', 't'))
@@ -128,7 +128,7 @@ describe('a job', () => {
     )
   })
 
-  test('of unpublished tables leaves published ones alone, whatever their source is now', async () => {
+  test('for unpublished tables leaves published tables unchanged, even if their source has changed', async () => {
     const shop = await workshop(two, { 'd/good.csv': 'n\n1\n' })
     await shop.ingest()
     await shop.write('d/good.csv', 'n\n2\n')

@@ -57,7 +57,7 @@ function stepFrom(when: number): number {
   return isExhaustive ? 1 : 1 + ((seed + when) % 16)
 }
 
-describeWith(hasStrace, strace)('by system calls', () => {
+describeWith(hasStrace, strace)('with a fault in a system call,', () => {
   // All that make what was written last, and what shows it.
   test.each(['fsync', 'rename', 'mkdir', 'unlink', 'rmdir'])(
     'an ingest that is killed at %s leaves the old snapshot or the new one',
@@ -90,7 +90,7 @@ describeWith(hasStrace, strace)('by system calls', () => {
     ['rename', 'error=ENOSPC'],
     ['openat', 'error=EMFILE'],
   ])(
-    'a %s that fails with %s is reported, and leaves the old snapshot or the new one',
+    'a call of %s that fails with %s is reported, and leaves the old snapshot or the new one',
     async (call, fault) => {
       await versionsOf.write(1)
       expect(versionsOf.ingest().code).toBe(0)

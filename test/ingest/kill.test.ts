@@ -8,7 +8,7 @@ import { program, versions } from './support/versions.ts'
 
 const kills = runsOf('KILLS')
 
-test(`${kills} jobs killed at random leave the old snapshot or the new one, and nothing that the next job does not remove`, async () => {
+test(`${kills} jobs killed at random leave the old snapshot or the new one, and the next job removes all remainders`, async () => {
   const state = await versions()
   await state.write(1)
   const began = performance.now()

@@ -345,7 +345,7 @@ async function expectedOf(file: string, fields: readonly string[], reading: Read
   return content.at(-1) === 0x0a ? rows(...cells) : unended(path.basename(file), ...cells)
 }
 
-describeWithData('files of others', () => {
+describeWithData('among the test files of other CSV projects,', () => {
   test.each(cases)(
     '%s, read as %j, is published correctly or refused',
     async (file, source, fields, reading) => {

@@ -27,8 +27,8 @@ test('row groups of a partition do not depend on the rows before it', async () =
 // Sections of codes have 262,144 rows, and two are written at once.
 test.each<[title: string, changed: number, rows: number]>([
   ['the last month', 2, 80_000],
-  ['the first month, by less than a section', 0, 300_001],
-  ['the first month, by a section', 0, 300_000 - 262_144],
+  ['the first month by fewer rows than a section of codes', 0, 300_001],
+  ['the first month by as many rows as a section of codes', 0, 300_000 - 262_144],
 ])(
   'a refresh that changes %s writes the same codes as a full ingest',
   async (_what, changed, rows) => {

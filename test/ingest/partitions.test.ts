@@ -69,7 +69,7 @@ async function both(shop: Workshop, files: Files): Promise<{ refreshed: Publishe
 const changes = runsOf('PARTITION_CHANGES')
 
 test(
-  'random changes of files give the same snapshot as a full ingest',
+  'refreshes after random changes of files give the same snapshots as full ingests',
   async () => {
     const random = randomFrom(seed)
     const shop = await workshop(catalog)
@@ -151,12 +151,12 @@ const namesOf = (month: number, count: number, extra: Readonly<Record<string, nu
 }
 
 testSampled<[title: string, changed: string]>([
-  ['of which one is more frequent', namesOf(3, 300, { 'name 0': 1 })],
-  ['of which two change places', namesOf(3, 300, { 'name 9': 20, 'name 10': 26 })],
-  ['of which one that was rare is more frequent', namesOf(3, 300, { 'name 250': 82 })],
-  ['of which one that was not there is the most frequent', namesOf(3, 300, { another: 2000 })],
-  ['that are few', namesOf(3, 30)],
-])('the most frequent names are the same after a refresh: %s', async (_what, changed) => {
+  ['one name becomes more frequent', namesOf(3, 300, { 'name 0': 1 })],
+  ['two names change places', namesOf(3, 300, { 'name 9': 20, 'name 10': 26 })],
+  ['a rare name becomes more frequent', namesOf(3, 300, { 'name 250': 82 })],
+  ['a new name becomes the most frequent', namesOf(3, 300, { another: 2000 })],
+  ['the changed month has few names', namesOf(3, 30)],
+])('a refresh finds the same most frequent names as a full ingest: %s', async (_what, changed) => {
   const plain = byMonths('name:string')
   const [shop, twin] = [await workshop(plain), await workshop(plain)]
   for (const month of [1, 2, 3]) await shop.write(`d/t-${month}.csv`, namesOf(month, 300))
@@ -171,17 +171,17 @@ testSampled<[title: string, changed: string]>([
 
 testAll.each<[title: string, change: (files: Files) => void, taken: string[]]>([
   [
-    'a month more',
+    'an additional month',
     (files) => files.set('202004', { month: '202004', rows: rowsOf(randomFrom(1)) }),
     ['202003', '202002', '202001'],
   ],
   [
-    'another file of a month',
+    'an additional file of a month',
     (files) => files.set('x', { month: '202002', rows: rowsOf(randomFrom(2)) }),
     ['202003', '202001'],
   ],
   [
-    'a file that becomes another month',
+    'a file that changes to another month',
     (files) => files.set('202003', { month: '202001', rows: rowsOf(randomFrom(3)) }),
     ['202002'],
   ],
@@ -210,15 +210,18 @@ test.each<[title: string, change: (files: Files) => void, says: RegExp]>([
       files.set('202002', { ...quarter().get('202002')!, header: 'city,month,state,key,value,note' }),
     /the header of t-202002\.csv differs from that of t-202001\.csv/,
   ],
-])('is refused as in a full ingest, and the old snapshot stays: %s', async (_what, change, says) => {
-  const shop = await workshop(catalog)
-  const files = quarter()
-  const { refreshed } = await both(shop, files)
-  change(files)
-  await expect(both(shop, files)).rejects.toThrow(says)
-  const current = JSON.parse(String(await shop.store.get('d/t/current.json'))) as Manifest
-  expect(current.snapshot).toBe(refreshed.manifest.snapshot)
-})
+])(
+  'a refresh with %s is refused like a full ingest, and the old snapshot stays',
+  async (_what, change, says) => {
+    const shop = await workshop(catalog)
+    const files = quarter()
+    const { refreshed } = await both(shop, files)
+    change(files)
+    await expect(both(shop, files)).rejects.toThrow(says)
+    const current = JSON.parse(String(await shop.store.get('d/t/current.json'))) as Manifest
+    expect(current.snapshot).toBe(refreshed.manifest.snapshot)
+  },
+)
 
 /** Two rows of a month, whose last values are given. */
 const file = (month: number, first: number | string, two: number | string = first): string =>

@@ -105,13 +105,16 @@ test.each<[title: string, spoil: (plain: string) => string, failure: string]>([
     (plain) => plain.replace('1,aa', '111,a'),
     'bytes of "n" failed (source 4, read back 6)',
   ],
-])('a disagreement of the two readers stops the ingest: %s', async (_what, spoil, failure) => {
-  const { conversion, batch } = await bench()
-  const plain = batch.pieces[0]?.file ?? ''
-  await writeFile(plain, spoil(await readFile(plain, 'utf8')))
-  const file = await stage(conversion, batch)
-  await expect(reconcileStaged(conversion, batch, file)).rejects.toThrow(`verification of the ${failure}`)
-})
+])(
+  'a disagreement between the CSV scanner and DuckDB stops the ingest: %s',
+  async (_what, spoil, failure) => {
+    const { conversion, batch } = await bench()
+    const plain = batch.pieces[0]?.file ?? ''
+    await writeFile(plain, spoil(await readFile(plain, 'utf8')))
+    const file = await stage(conversion, batch)
+    await expect(reconcileStaged(conversion, batch, file)).rejects.toThrow(`verification of the ${failure}`)
+  },
+)
 
 test('verification fails if values move between columns, although all sums agree', async () => {
   const { conversion, batch } = await bench()
@@ -190,7 +193,7 @@ test.each([
   ['staged', 'whole rows failed'],
   ['sorted', 'values of "v" failed'],
 ])(
-  'a value that changes during conversion is found, though all later files agree: %s',
+  'a value that changes in the %s file is found, though all later files agree with it',
   async (where, failure) => {
     const { conversion, batch } = await bench()
     const staged = await reconcileStaged(conversion, batch, await stage(conversion, batch))
@@ -218,19 +221,22 @@ test.each([
   ['v asc', 'v asc nulls first', 1],
   ['v desc', 'v desc nulls first', 1],
   ['v asc', 'v desc', 2],
-])('rows out of the declared order are not published: %s, sorted by %s', async (order, wrong, count) => {
-  const { conversion, batch } = await bench([order])
-  const staged = await reconcileStaged(conversion, batch, await stage(conversion, batch))
-  await sort(conversion, staged)
-  const [from, to] = [
-    path.join(conversion.scratch, 'sorted.parquet'),
-    path.join(conversion.scratch, 'spoilt.parquet'),
-  ]
-  const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
-  await conversion.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
-  await rename(to, from)
-  const parts = await inThrees(conversion, 4)
-  await expect(reconcilePublished(conversion, conversion.scratch, parts, staged)).rejects.toThrow(
-    `verification of the number of rows out of the declared order failed (source 0, read back ${count})`,
-  )
-})
+])(
+  'a table in the declared order %s is not published if its rows are sorted by %s',
+  async (order, wrong, count) => {
+    const { conversion, batch } = await bench([order])
+    const staged = await reconcileStaged(conversion, batch, await stage(conversion, batch))
+    await sort(conversion, staged)
+    const [from, to] = [
+      path.join(conversion.scratch, 'sorted.parquet'),
+      path.join(conversion.scratch, 'spoilt.parquet'),
+    ]
+    const spoilt = wrong.replace('n ', 'f0 ').replace('v ', 'f2 ')
+    await conversion.db.rows(`copy (from '${from}' order by ${spoilt}) to '${to}' (format parquet)`)
+    await rename(to, from)
+    const parts = await inThrees(conversion, 4)
+    await expect(reconcilePublished(conversion, conversion.scratch, parts, staged)).rejects.toThrow(
+      `verification of the number of rows out of the declared order failed (source 0, read back ${count})`,
+    )
+  },
+)

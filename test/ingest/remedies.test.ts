@@ -69,7 +69,7 @@ type Remedy = readonly [keys: Keys, rows: readonly (readonly unknown[])[]]
 
 testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[]]>([
   [
-    'a number of two readings',
+    'an ambiguous number',
     'n;v\n1;1.234\n2;5.678\n',
     [
       [
@@ -89,7 +89,7 @@ testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[
     ],
   ],
   [
-    'a number of two readings with a comma',
+    'an ambiguous number with a comma',
     'n;v\n1;1,234\n2;5,678\n',
     [
       [
@@ -109,7 +109,7 @@ testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[
     ],
   ],
   [
-    'parts that are counted',
+    'numbers such as 1.9 and 1.10, which may count parts',
     'n;v\n1;1.9\n2;1.10\n',
     [
       [
@@ -122,7 +122,7 @@ testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[
     ],
   ],
   [
-    'a date of two readings',
+    'an ambiguous date',
     'n;v\n1;02/10/2022\n2;03/04/2022\n',
     [
       [
@@ -221,7 +221,7 @@ testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[
     ],
   ],
   [
-    'months of short years',
+    'months with years of two digits',
     'n;v\n1;jan/23\n2;fev/24\n',
     [
       [
@@ -359,7 +359,7 @@ testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[
     ],
   ],
   [
-    'a header with a name less',
+    'a header that lacks a name',
     '"species"\t"count"\n"1"\t"ant"\t12\n"2"\t"bee"\t7\n',
     [
       [
@@ -372,7 +372,7 @@ testSampled<[title: string, content: string | Buffer, remedies: readonly Remedy[
     ],
   ],
   [
-    'an encoding of two readings, with letters in the header',
+    'an ambiguous encoding, with letters in the header',
     iconv.encode('słowo;n\nŁódź;1\nżółty;2\n', 'windows-1250'),
     [
       [
@@ -430,7 +430,7 @@ test.each<[title: string, source: Keys, content: string | Buffer, keys: Keys]>([
   ['empty cells beyond the header', {}, 'n,v\n1,a,,\n2,b\n', { drop_empty_extra_cells: true }],
   ['another delimiter', {}, 'n;v\n1;a\n2;b\n', { delimiter: ';' }],
   [
-    'UTF-8 declared otherwise',
+    'UTF-8 that is declared as another encoding',
     { encoding: 'latin-1' },
     'n,v\n1,a\n2,b\n'.replaceAll('a', 'ã'),
     { encoding: 'utf-8' },

@@ -43,7 +43,7 @@ test('each table of the catalog has a sample that an ingest publishes without a 
   )
 })
 
-test('the files are small, and name no real address', async () => {
+test('the sample files are small, and contain no real internet address', async () => {
   const sizes = await Promise.all(
     allTables(catalog).map(async (table) => {
       const text = await readFile(`samples/${tableId(table)}.csv`, 'utf8')
@@ -57,7 +57,7 @@ test('the files are small, and name no real address', async () => {
   expect(Math.max(...sizes)).toBeLessThan(250_000)
 })
 
-describe('the rows obey the rules of the API', () => {
+describe('in the samples,', () => {
   test('a row of caso describes a state or a city, numbered by date', async () => {
     const rows = await rowsOf('covid19/caso')
     for (const row of rows) {

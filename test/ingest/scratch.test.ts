@@ -16,7 +16,7 @@ const pidOfNone = 2 ** 22 + 1
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
 const jobs = isExhaustive ? 1000 : isQuick ? 40 : 200
 
-test('folders are created and removed while other processes clean up', async () => {
+test('scratch folders are created and removed without errors while other processes clean up', async () => {
   const warehouse = await temporaryFolder()
   const store = openStore(warehouse)
   const sweeping = `

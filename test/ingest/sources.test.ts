@@ -39,7 +39,7 @@ test.each<[packing: string, name: string, content: Buffer]>([
   ['no compression', 't.csv', Buffer.from(longText)],
   ['gzip', 't.csv.gz', gzipSync(longText)],
   [
-    'a zip of two files and others',
+    'a zip of two CSV files and another file',
     't.zip',
     zipOf(
       { name: 'a.csv', content: longText },
@@ -108,13 +108,13 @@ describe('every valid way to write a CSV gives the same rows', () => {
       'd/t.csv.gz',
       Buffer.concat([gzipSync('a,b\nx,1\n'), gzipSync('"y\nz",2\n,3\n')]),
     ],
-  ])('%s', async (_form, name, content) => {
+  ])('with %s', async (_form, name, content) => {
     const shop = await workshop(catalog, { [name]: content })
     await shop.ingest()
     await expect(rowsOf(shop)).resolves.toEqual(rows)
   })
 
-  test('a declared delimiter and declared header names', async () => {
+  test('with a declared delimiter and declared header names', async () => {
     const source = { delimiter: ';', rename: { Município: 'a', 'Qtd.': 'b' } }
     const shop = await workshop(tinyCatalog({ fields: ['a:string', 'b:integer'], source }), {
       'd/t.csv': 'Qtd.;Município\n1;"x;1"\n2;y,z\n',
@@ -126,13 +126,13 @@ describe('every valid way to write a CSV gives the same rows', () => {
     ])
   })
 
-  test('one column, in which a blank line is a row', async () => {
+  test('with one column, in which a blank line is a row', async () => {
     const shop = await workshop(tinyCatalog({ fields: ['a:string'] }), { 'd/t.csv': 'a\nx\n\n""\ny\n' })
     await shop.ingest()
     await expect(rowsOf(shop)).resolves.toEqual([['x'], [null], [null], ['y']])
   })
 
-  test('field names that are keywords of SQL', async () => {
+  test('with field names that are keywords of SQL', async () => {
     const names = [
       'select',
       'a "quoted" name',
@@ -192,7 +192,7 @@ describe('sources that cannot be read without guessing are refused with line and
       ],
     ],
     [
-      'a quote inside',
+      'a quote inside a value',
       'a,b\nx"y,1\n',
       [
         'd/t: FAILED, the source cannot be read as CSV; nothing was published',
@@ -288,7 +288,7 @@ describe('sources that cannot be read without guessing are refused with line and
       /t\.csv\.gz is damaged or cut off \(incorrect .* check\)/,
     ],
     [
-      'that is none',
+      'that is plain text',
       Buffer.from('a,b\nx,1\n'),
       /t\.csv\.gz is not a gzip file, although its name says so: rename it, or compress it again$/m,
     ],
@@ -301,13 +301,13 @@ describe('sources that cannot be read without guessing are refused with line and
     expect((await failureOf(content, 'd/t.csv.gz')).join('\n')).toMatch(line)
   })
 
-  test('another delimiter than the declared one is suggested', async () => {
+  test('and with a suggestion of another delimiter', async () => {
     expect((await failureOf('a;b\nx;1\n')).join()).toContain(
       'The delimiter may be ";": declare it as source.delimiter.',
     )
   })
 
-  test('a header of many unknown names gives a short message', async () => {
+  test('in a short message even if the header has many unknown names', async () => {
     const names = Array.from({ length: 5000 }, (_, index) => `n${index}`)
     const [line = ''] = await failureOf(`${names.join(',')}\n`)
     expect(line).toMatch(
@@ -356,42 +356,82 @@ describe('links in SOURCES', () => {
 
   /** Links by path under SOURCES, with relative targets. */
   testSampled<[title: string, source: object, links: Record<string, string>, came: string]>([
-    ['a file to one inside', {}, { 'd/t.csv': '../kept/good.csv' }, 'published'],
-    ['a file to one inside, by two links', {}, { 'd/t.csv': 'y', 'd/y': '../kept/good.csv' }, 'published'],
-    ['a folder to one inside', { files: 'l/good.csv' }, { l: 'kept' }, 'published'],
-    ['a folder to one inside, by a pattern', { files: 'l/g*.csv' }, { l: 'kept' }, 'published'],
-    ['a file out and in again', {}, { 'd/t.csv': '../../sources/kept/good.csv' }, 'published'],
-    ['a file to nothing', {}, { 'd/t.csv': '../kept/gone.csv' }, 'skipped'],
-    ['a file to one outside', {}, { 'd/t.csv': '../../passwd' }, behind('d/t.csv')],
-    ['a packed file to one outside', {}, { 'd/t.csv.gz': '../../passwd' }, behind('d/t.csv.gz')],
-    ['a file to one outside, by two links', {}, { 'd/t.csv': 'y', 'd/y': '../../passwd' }, behind('d/t.csv')],
-    ['a file to a folder of like name', {}, { 'd/t.csv': '../../sources-old/t.csv' }, behind('d/t.csv')],
-    ['a file to one whose name starts like the way out', {}, { 'd/t.csv': '../..good.csv' }, 'published'],
-    ['a folder outside', {}, { d: '../sources-old' }, behind('d/t.csv')],
-    ['a file that is named', { files: ['d/y.csv'] }, { 'd/y.csv': '../../passwd' }, behind('d/y.csv')],
+    ['a link to a file inside', {}, { 'd/t.csv': '../kept/good.csv' }, 'published'],
+    ['two links in a row to a file inside', {}, { 'd/t.csv': 'y', 'd/y': '../kept/good.csv' }, 'published'],
+    ['a link to a folder inside', { files: 'l/good.csv' }, { l: 'kept' }, 'published'],
+    ['a link to a folder inside, in a pattern', { files: 'l/g*.csv' }, { l: 'kept' }, 'published'],
     [
-      'one of a pattern',
+      'a link that leads out of SOURCES and in again',
+      {},
+      { 'd/t.csv': '../../sources/kept/good.csv' },
+      'published',
+    ],
+    ['a link to a missing file', {}, { 'd/t.csv': '../kept/gone.csv' }, 'skipped'],
+    ['a link to a file outside', {}, { 'd/t.csv': '../../passwd' }, behind('d/t.csv')],
+    [
+      'a link that is named .csv.gz to a file outside',
+      {},
+      { 'd/t.csv.gz': '../../passwd' },
+      behind('d/t.csv.gz'),
+    ],
+    [
+      'two links in a row to a file outside',
+      {},
+      { 'd/t.csv': 'y', 'd/y': '../../passwd' },
+      behind('d/t.csv'),
+    ],
+    [
+      'a link into a folder outside with a similar name',
+      {},
+      { 'd/t.csv': '../../sources-old/t.csv' },
+      behind('d/t.csv'),
+    ],
+    [
+      'a link to a file inside whose name starts with two points',
+      {},
+      { 'd/t.csv': '../..good.csv' },
+      'published',
+    ],
+    ['a link to a folder outside', {}, { d: '../sources-old' }, behind('d/t.csv')],
+    [
+      'a link to a file outside, in source.files',
+      { files: ['d/y.csv'] },
+      { 'd/y.csv': '../../passwd' },
+      behind('d/y.csv'),
+    ],
+    [
+      'a link to a file outside that a pattern matches',
       files,
       { 'd/x1.csv': '../kept/good.csv', 'd/x2.csv': '../../passwd' },
       behind('d/x2.csv'),
     ],
-    ['a folder of a file that is named', { files: 'l/t.csv' }, { l: '../sources-old' }, behind('l/t.csv')],
-    ['a folder of a pattern', { files: 'l/*.csv' }, { l: '../sources-old' }, behind('l')],
-    ['a folder of a pattern without a file', { files: 'l/z*.csv' }, { l: '../sources-old' }, behind('l')],
     [
-      'a list of sums to one outside',
+      'a link to a folder outside, in a path of source.files',
+      { files: 'l/t.csv' },
+      { l: '../sources-old' },
+      behind('l/t.csv'),
+    ],
+    ['a link to a folder outside, in a pattern', { files: 'l/*.csv' }, { l: '../sources-old' }, behind('l')],
+    [
+      'a link to a folder outside, in a pattern that matches no file',
+      { files: 'l/z*.csv' },
+      { l: '../sources-old' },
+      behind('l'),
+    ],
+    [
+      'a list of checksums that is a link to a file outside',
       listed,
       { 'd/t.csv': '../kept/good.csv', 'd/SHA256SUMS': '../../passwd' },
       behind('d/SHA256SUMS'),
     ],
     [
-      'a list of sums to one inside, beside the link',
+      'a list of checksums that is a link to a file inside',
       listed,
       { 'd/t.csv': '../kept/good.csv', 'd/SHA256SUMS': '../kept/sums' },
       'published',
     ],
     [
-      'a list of sums by its path',
+      'a list of checksums whose declared path is outside',
       { ...listed, checksums: '../../passwd' },
       { 'd/t.csv': '../kept/good.csv' },
       'failed: passwd is outside SOURCES: move the file into SOURCES, or set SOURCES to a folder that contains it',
@@ -476,7 +516,7 @@ function scan(chunks: readonly Buffer[]) {
   return { plain, header, columns, counts, lines: [...lines] }
 }
 
-test('the scanner searches no chunk once per record, whatever the lengths of records', () => {
+test('the scanner makes far fewer searches than a chunk has records, however long they are', () => {
   const search = jest.spyOn(Buffer.prototype, 'indexOf')
   const records = 1000
   for (let longer = 0; longer <= 8; longer += 1) {
@@ -486,7 +526,7 @@ test('the scanner searches no chunk once per record, whatever the lengths of rec
   expect(search.mock.calls.length).toBeLessThan(100)
 })
 
-test('the scanner counts the same however the bytes are cut', () => {
+test('the scanner gives the same counts however the bytes are cut', () => {
   const text = Buffer.from('a,b\r\n"x ""é""\r\n😀",1\r\n\r\n,\n"",é\nlast,"2"')
   const whole = scan([text])
   expect(whole).toEqual({
@@ -520,7 +560,7 @@ test('the scanner counts the same however the bytes are cut', () => {
   )
 })
 
-test('the scratch folder is empty afterwards, after failures too', async () => {
+test('an ingest leaves the scratch folder empty, even after a failure', async () => {
   const shop = await workshop(catalog, { 'd/t.csv': 'a,b\nx,bad\n' })
   await shop.ingest()
   await shop.write('d/t.csv', 'a,b\nx,1\n')

@@ -43,7 +43,7 @@ describe('the suggestion for a column', () => {
       ['2021-11-20T09:56:03'],
     ],
     [
-      'a day without an end',
+      'a day that stands for no end',
       ['31/12/9999', '25/01/2020'],
       { type: 'date', format: 'dd/mm/yyyy' },
       ['9999-12-31', '2020-01-25'],
@@ -64,14 +64,14 @@ describe('the suggestion for a column', () => {
     ['prices with a dash', ['12,-', '9,50'], { type: 'string' }, null, /"12,-" has a dash for cents/],
     ['prices with a long dash', ['12.–', '9.50'], { type: 'string' }, null, /"12\.–" has a dash for cents/],
     [
-      'texts marked by a spreadsheet',
+      'texts that a spreadsheet marked with an apostrophe',
       ["'00001", "'00002"],
       { type: 'string' },
       null,
       /signs of a spreadsheet/,
     ],
     [
-      'some shortened numbers',
+      'a number that a spreadsheet shortened among complete ones',
       ['92907047165502', '9,98166E+13'],
       { type: 'string' },
       null,
@@ -118,7 +118,7 @@ describe('the suggestion for a column', () => {
     ],
     ['months', ['2008-09', '2008-10'], { type: 'date', format: 'yyyy-mm' }, ['2008-09-01', '2008-10-01']],
     [
-      'months of short years',
+      'months with years of two digits',
       ['jan/23', 'fev/23'],
       { type: 'string' },
       null,
@@ -137,7 +137,7 @@ describe('the suggestion for a column', () => {
       ['2024-01-03', '2024-09-15'],
     ],
     [
-      'May among long months',
+      'May, which is a short and a long name, among long names of months',
       ['3 May 2024', '12 July 2024'],
       { type: 'date', format: 'd mmmm yyyy' },
       ['2024-05-03', '2024-07-12'],
@@ -150,7 +150,7 @@ describe('the suggestion for a column', () => {
       /they may be days: declare type: date, format: ddmmyyyy if they are/,
     ],
     [
-      'a number for none',
+      'a number that may mean a missing value',
       ['5', '-9999'],
       { type: 'integer' },
       [5, -9999],
@@ -183,19 +183,19 @@ describe('the suggestion for a column', () => {
       { type: 'decimal', scale: 1, decimal: ',', minus: ['\u22125', '\u20135'] },
       [-1.5, -2.5, -3.5, 4.5],
     ],
-    ['a minus behind everything', ['5-', '7-'], { type: 'string' }, null],
+    ['a minus behind every number', ['5-', '7-'], { type: 'string' }, null],
     ['two signs', ['-5-', '7'], { type: 'string' }, null],
-    ['numbers of notes', ['(1)', '(2)'], { type: 'string' }, null],
+    ['numbers in parentheses, which may refer to notes', ['(1)', '(2)'], { type: 'string' }, null],
     ['a plus', ['+5', '-7', '3'], { type: 'integer', marks: ['+'] }, [5, -7, 3]],
     [
-      'what could be grouped or have a fraction',
+      'numbers whose point may group digits or begin a fraction',
       ['1.234', '12.345'],
       { type: 'string' },
       null,
       /say what "1\.234" means/,
     ],
     [
-      'what could be so with a comma',
+      'numbers whose comma may group digits or begin a fraction',
       ['1,234', '999,999'],
       { type: 'string' },
       null,
@@ -210,9 +210,9 @@ describe('the suggestion for a column', () => {
       [1, null, null, null, null, null, 7],
       /"n\/a", "\\\\N", "-", "\.", "NA" become null$/m,
     ],
-    ['the same among texts', ['a', '-', 'NA'], { type: 'string' }, ['a', '-', 'NA']],
+    ['possible words for null among texts', ['a', '-', 'NA'], { type: 'string' }, ['a', '-', 'NA']],
     [
-      'texts with sure ones',
+      'a certain word for null among texts',
       ['a', '\\N', 'b'],
       { type: 'string', nulls: ['', '\\N'] },
       ['a', null, 'b'],
@@ -247,14 +247,14 @@ describe('the suggestion for a column', () => {
       ['2020-12-31', '2020-01-02'],
     ],
     [
-      'what could be both',
+      'days and months in an unclear order',
       ['01/02/2020', '03/04/2020'],
       { type: 'string' },
       null,
       /say how "01\/02\/2020" is written: .*dd\/mm\/yyyy or mm\/dd\/yyyy; all values/,
     ],
     [
-      'what could be both beside what could not',
+      'days and months in an unclear order beside a clear date',
       ['02/08/2020', '2020-03-04'],
       { type: 'string' },
       null,
@@ -347,7 +347,7 @@ describe('the suggestion for a column', () => {
     ],
     ['zeros before a fraction', ['007.1', '12.5'], { type: 'string' }, null, /leading zero/],
     [
-      'codes beside a sure word for null',
+      'codes beside a certain word for null',
       ['007', '#NULO#', '12'],
       { type: 'string', nulls: ['', '#NULO#'] },
       ['007', null, '12'],
@@ -369,18 +369,24 @@ describe('the suggestion for a column', () => {
       null,
       /of 3 different values, 2 with \$, 1 with €/,
     ],
-    ['some with percent', ['61%', '0.58', '7%'], { type: 'string' }, null, /2 with %, 1 with none/],
+    [
+      'numbers of which only some have a percent sign',
+      ['61%', '0.58', '7%'],
+      { type: 'string' },
+      null,
+      /2 with %, 1 with none/,
+    ],
     ['money and a bare number', ['R$ 5', '7'], { type: 'string' }, null, /1 with R\$, 1 with none/],
     ['codes with zeros', ['00123', '10234'], { type: 'string' }, ['00123', '10234']],
     [
-      'parts of parts',
+      'numbers that may count parts',
       ['1.1', '1.2', '1.9', '1.10', '2.1'],
       { type: 'string' },
       null,
       /say whether "1\.1" and "1\.10" count parts, and stay texts, or are numbers: type: decimal, scale: 2$/m,
     ],
     [
-      'parts without equal ones',
+      'numbers that may count parts, all with different values',
       ['2.8', '2.9', '2.10', '2.11'],
       { type: 'string' },
       null,
@@ -409,19 +415,19 @@ describe('the suggestion for a column', () => {
     ],
     ['a point behind every number', ['5.', '-7.'], { type: 'decimal', scale: 0 }, [5, -7]],
     [
-      'S and N beside nothing',
+      'S and N without other evidence',
       ['S', 'N', 'S'],
       { type: 'string' },
       null,
       /S and N may be yes and no, or have another meaning/,
     ],
-    ['t and f beside nothing', ['t', 'f'], { type: 'string' }, null, /t and f may be yes and no/],
+    ['t and f without other evidence', ['t', 'f'], { type: 'string' }, null, /t and f may be yes and no/],
     ['Y and N', ['Y', 'N'], { type: 'bool', booleans: { true: ['Y'], false: ['N'] } }, [true, false]],
     ['letters of two languages', ['Sim', 'No'], { type: 'string' }, null],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]
   test.each(sampled(cases, 3))(
-    'reads its values exactly: %s',
+    'has the keys that read its values exactly: %s',
     async (_what, texts, keys, _values, ...[said = /./]) => {
       const { entry, output } = await entryOf(contentOf(texts))
       const [, field] = entry.fields
@@ -442,22 +448,22 @@ describe('the suggestion for a column', () => {
   )
 
   test.each([
-    ['a name of its own', 'n;v\n1;S\n2;N\n', 'string'],
+    ['an unrelated name', 'n;v\n1;S\n2;N\n', 'string'],
     ['a name that says yes or no', 'n;ST_REELEICAO\n1;S\n2;N\n', 'bool'],
     ['a name with an adjective', 'n;Ativo\n1;S\n2;N\n', 'bool'],
     ['a name with a participle', 'n;Contas aprovadas\n1;S\n2;N\n', 'bool'],
     ['the name of a direction', 'n;sentido\n1;S\n2;N\n', 'string'],
     ['the name of a side', 'n;Lado da via\n1;S\n2;N\n', 'string'],
-    ['t and f, a name that says yes or no', 'n;is_open\n1;t\n2;f\n', 'bool'],
-    ['t and f, words for yes and no beside them', 'n;v;w\n1;t;Yes\n2;f;No\n', 'bool'],
-    ['words for yes and no beside it', 'n;v;w\n1;S;Sim\n2;N;Não\n', 'bool'],
-  ])('S and N with %s are of type %s', async (_what, content, type) => {
+    ['a name that says yes or no, for t and f', 'n;is_open\n1;t\n2;f\n', 'bool'],
+    ['words for yes and no in another column, for t and f', 'n;v;w\n1;t;Yes\n2;f;No\n', 'bool'],
+    ['words for yes and no in another column', 'n;v;w\n1;S;Sim\n2;N;Não\n', 'bool'],
+  ])('of two letters with %s is %s', async (_what, content, type) => {
     const { entry, output } = await entryOf(content)
     expect(entry.fields[1]).toMatchObject({ type })
     expect(output).toMatch(type === 'bool' ? /which become true or false/ : /or have another meaning/)
   })
 
-  test.each(sampled(cases))('%s is ingested as suggested', async (_what, texts, _keys, values) => {
+  test.each(sampled(cases))('gives the right rows in an ingest: %s', async (_what, texts, _keys, values) => {
     const due = values ?? texts
     await expect(ingested(contentOf(texts))).resolves.toEqual(cameAs(...due.map((value, n) => [n, value])))
   })

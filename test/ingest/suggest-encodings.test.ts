@@ -48,7 +48,7 @@ test.each<Case>([
   ['Ukrainian', 'windows-1251', true],
   ['Japanese', 'shift-jis', true],
   ['Chinese', 'gb18030', true],
-])('%s in %s is read correctly, with a question if another reading is usual', async (...example) => {
+])('%s in %s is read correctly, with a question unless the encoding is a usual one', async (...example) => {
   const [language, encoding, isAsked] = example
   const content = contentOf(example)
   const { output } = await entryOf(content)

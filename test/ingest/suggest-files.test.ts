@@ -46,7 +46,7 @@ test('files with other columns, or in another order, are joined by their names',
   ])
 })
 
-test('a file with a repeated name in its header is refused among several too', async () => {
+test('several files are refused if the header of one of them repeats a name', async () => {
   await expect(suggested({ 'a.csv': 'n,m\n1,2\n', 'b.csv': 'n,n\n1,2\n' })).rejects.toThrow(/appears twice/)
 })
 

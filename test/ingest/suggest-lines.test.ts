@@ -220,7 +220,7 @@ const pair = (...rows: readonly string[]): string => linesOf('day,amount', ...ro
 
 testSampled<[title: string, content: string | Buffer, source: object, notice: RegExp]>([
   [
-    'a header that is repeated, once after a mark',
+    'a header that is repeated, once after a byte order mark',
     pair('day,amount', '2024-01-01,1', '\ufeffday,amount', '2024-02-01,2'),
     { skip_repeated_headers: true },
     /lines 2, 4 repeat the header, and are left out/,
@@ -238,12 +238,12 @@ testSampled<[title: string, content: string | Buffer, source: object, notice: Re
     /lines 1 and 2 are the header, and joined: day, amount \[mm\]/,
   ],
   [
-    'UTF-16 without a mark',
+    'UTF-16 without a byte order mark',
     Buffer.from(pair('2024-01-01,1', '2024-02-01,2'), 'utf16le'),
     { encoding: 'utf-16le' },
     /every other byte is NUL, which suggests utf-16/,
   ],
-])('%s is declared, with a notice', async (_what, content, source, notice) => {
+])('the suggestion declares %s, with a notice', async (_what, content, source, notice) => {
   const { entry, output } = await entryOf(content)
   expect([entry.source, output]).toEqual([source, expect.stringMatching(notice)])
   await expect(ingested(content)).resolves.toEqual(came(['2024-01-01', 1], ['2024-02-01', 2]))
@@ -260,7 +260,7 @@ testSampled<[title: string, content: string, types: string[]]>([
     ['string', 'integer', 'integer'],
   ],
   ['an empty cell at the end of every row', 'a,b\n1,2,\n3,4,\n', ['integer', 'integer']],
-  ['an open end of years', 'v,from\n1,2001\n2,2019-\n', ['integer', 'string']],
+  ['a range of years with an open end', 'v,from\n1,2001\n2,2019-\n', ['integer', 'string']],
 ])('a file with %s loses no row', async (_what, content, types) => {
   const { entry } = await entryOf(content)
   expect(entry.fields.map(({ type }) => type)).toEqual(types)
@@ -355,7 +355,7 @@ test.each([
     '  field "month": all 2 values are written yyyy-mm, which means the first day of a month; type: string keeps the text',
   ],
   [['2024-01-05', '2024-02-05'], null],
-])('months without a day are announced to become days: %p', async (values, line) => {
+])('a notice appears if months without a day become dates: %p', async (values, line) => {
   const lines = noticeLines(
     await suggestion('x.csv', linesOf('month|n', ...values.map((text) => `${text}|a`))),
   )
@@ -418,24 +418,24 @@ test.each<[title: string, content: string, drop: object | undefined, said: strin
     'say whether line 4, line 6 sum up other rows, as "Total" suggests: source.drop: {"city":["Total"]} leaves them out',
   ],
   [
-    'a class of each year',
+    'a total of each year, which may be a class',
     'sex,year,n\nMen,2020,1\nWomen,2020,2\nTotal,2020,3\nMen,2021,4\nTotal,2021,7\n',
     undefined,
     'say whether line 4, line 6 sum up other rows',
   ],
   [
-    'a class beside others',
+    'a single total, which may be a class',
     'sex,uf,n\nMen,AC,1\nWomen,AC,2\nTotal,AC,3\nMen,AM,4\n',
     undefined,
     'tried on all rows',
   ],
   [
-    'a word that begins so',
+    'names that begin like words for totals',
     'shop,n\nTotals Ltd,1\nSumatra,2\nTotals Ltd,3\n',
     undefined,
     'tried on all rows',
   ],
-])('%s are left out, or lead to a question', async (_what, content, drop, said) => {
+])('totals are left out, questioned or kept as rows: %s', async (_what, content, drop, said) => {
   const { output, entry } = await entryOf(content)
   expect([(entry.source as { drop?: object } | undefined)?.drop, output]).toEqual([
     drop,
@@ -507,12 +507,12 @@ test.each<[title: string, content: string, loaded: unknown[][], said: string]>([
     ],
     `say whether the quotes of "Casa" (line 3) are part of the value, as they are now; otherwise correct line 2, in which a quote is within a value, and declare source.quote: '"'`,
   ],
-])('%s are read, with a notice', async (_what, content, loaded, said) => {
+])('the suggestion reads %s, with a notice', async (_what, content, loaded, said) => {
   expect((await entryOf(content)).output).toContain(said)
   await expect(ingested(content)).resolves.toEqual(came(...loaded))
 })
 
-test('a column whose only odd value is the total needs no other answer', async () => {
+test('a column whose only odd value is the total gets its type once the total is left out', async () => {
   const { output } = await entryOf(linesOf('day|n', '13/01/2026|1', '14/01/2026|2', 'Total|4'))
   expect(output).toContain(
     'the others: "Total" (line 4); to give the field this type, leave the total out, and declare type: date, format: "dd/mm/yyyy"\n',
@@ -547,12 +547,15 @@ test('rows with a value only in their first cell are named, since they may be he
   )
 })
 
-test.each(['latitude', 'lon'])('%s with too many digits for degrees: a question is asked', async (name) => {
-  const { output } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
-  expect(output).toContain(
-    'say what "-25.434.296" means, since degrees have at most three digits before the point',
-  )
-})
+test.each(['latitude', 'lon'])(
+  'a field %s with too many digits for degrees leads to a question',
+  async (name) => {
+    const { output } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
+    expect(output).toContain(
+      'say what "-25.434.296" means, since degrees have at most three digits before the point',
+    )
+  },
+)
 
 test('a row that is cut in two by a line break is named by both lines', async () => {
   const { output } = await entryOf('a;b;c\r\n1;x;2\r\n2;first line\nsecond line;3\r\n3;y;4\r\n4;z;5\r\n')

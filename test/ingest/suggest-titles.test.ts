@@ -58,11 +58,11 @@ const paired = [
 ]
 
 test.each<[title: string, lines: readonly string[], key: string | null]>([
-  ['the first column that differs', ['id;name', '1;a', '2;a'], '[id]'],
+  ['the first column whose values all differ', ['id;name', '1;a', '2;a'], '[id]'],
   ['a pair of columns', paired, '[day, city]'],
   ['a name that YAML would read as a truth value', ['yes;b', 'x;1', 'y;1'], '["yes"]'],
   ['no column, where rows repeat', ['a;b', '1;2', '1;2'], null],
-  ['no column without a value in some row', ['a;b', '1;2', ';2'], null],
+  ['no column that lacks a value in some row', ['a;b', '1;2', ';2'], null],
   ['no column of one row', ['a;b', '1;2'], null],
   [
     'a pair of columns of which the first one differs in the first 50,000 rows alone',

@@ -3,7 +3,7 @@ import { entryOf } from './support/suggested.ts'
 
 /** Files of several megabytes, of which suggestions first see a sample. */
 
-test('late surprises of a file are noticed: other kinds, more digits, another encoding', async () => {
+test('a suggestion notices late changes in a file: other kinds of values, more digits, another encoding', async () => {
   // More than the sample of 4 MiB from which columns are detected.
   const rowsBefore = 400_000
   const many = Array.from(

@@ -55,7 +55,7 @@ const meant = ({ delimiter, columns, file }: Case, quote: string): object => ({
   read: `# x.csv: ${counted(file.rows.length, 'row')}, ${counted(columns, 'column')}`,
 })
 
-test('a file with " or no quotes: the suggested dialect is that of its writer', async () => {
+test('the suggestion for a file with " or without quotes has the dialect of its writer', async () => {
   await fc.assert(
     fc.asyncProperty(written('"'), async (example) => {
       // Without a necessary ", a ' at both ends of a value may be a quote.
@@ -66,7 +66,7 @@ test('a file with " or no quotes: the suggested dialect is that of its writer', 
   )
 }, 60_000)
 
-test("a file with quotes of ' has them suggested, whatever its values contain", async () => {
+test("the suggestion for a file that is quoted with ' has this quote, even if the values contain others", async () => {
   await fc.assert(
     fc.asyncProperty(written("'", 'always'), async (example) => {
       expect(await dialectSuggested(example.file.text)).toEqual(meant(example, "'"))
@@ -270,7 +270,7 @@ testSampled<[name: string, content: string | Buffer, message: RegExp]>([
     `id,note\n${Array.from({ length: 100 }, (_, n) => `${n},"text, ${n}"\n`).join('')}100,"cut off he`,
     /^line 102: a quoted value is never closed/,
   ],
-])('a %s that is not CSV is refused', async (name, content, message) => {
+])('a file %s that is not CSV is refused', async (name, content, message) => {
   await expect(suggested(name, content)).rejects.toThrow(message)
 })
 
@@ -295,7 +295,11 @@ test.each([
   ['a fraction beside others', 'a;b\n1.234;5.5\n6.789;7.5\n', ['decimal', 'decimal']],
   ['groups beside a decimal comma', 'a;b\n1.234;5,5\n6.789;7,5\n', ['integer', 'decimal']],
   ['groups beside degrees', 'a;latitude\n1.234;-5.5\n6.789;-7.5\n', ['string', 'decimal']],
-  ['a fraction beside both', 'a;b;c\n1.234;5,5;5.5\n6.789;7,5;7.5\n', ['string', 'decimal', 'decimal']],
+  [
+    'a text beside decimal commas and decimal points',
+    'a;b;c\n1.234;5,5;5.5\n6.789;7,5;7.5\n',
+    ['string', 'decimal', 'decimal'],
+  ],
 ])(
   'a number with two readings gets the type that the other columns suggest: %s',
   async (_what, content, types) => {
@@ -322,27 +326,27 @@ test.each(['error\n5\n', 'id,error\n1,not found\n'])(
   },
 )
 
-describe('lines that are not rows, or late in a file', () => {
+describe('in a suggestion,', () => {
   testSampled<[title: string, content: string, source: object, names: string[]]>([
     [
-      'twice',
+      'a repeated name',
       'a,a,b\n1,2,3\n',
       { header_in_file: ['a', 'a', 'b'], header: ['a', 'a_2', 'b'] },
       ['a', 'a_2', 'b'],
     ],
     [
-      'blank',
+      'a blank name',
       'a,,b\n1,2,3\n',
       { header_in_file: ['a', '', 'b'], header: ['a', 'column_2', 'b'] },
       ['a', 'column_2', 'b'],
     ],
     [
-      'over two lines',
+      'a repeated name, and a name over two lines',
       'a,"b\nc",a\n1,2,3\n',
       { header_in_file: ['a', 'b\nc', 'a'], header: ['a', 'b_c', 'a_3'] },
       ['a', 'b_c', 'a_3'],
     ],
-  ])('a header with a name %s gets a unique name for each column', async (_what, content, source, names) => {
+  ])('a header with %s gets a unique name for each column', async (_what, content, source, names) => {
     const { entry, output } = await entryOf(content)
     expect(entry.source).toEqual(source)
     expect(entry.fields.map(({ name }) => name)).toEqual(names)

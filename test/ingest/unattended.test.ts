@@ -67,13 +67,13 @@ describe('a source unlike the previous one', () => {
 
   testSampled<[title: string, text: string, differences: string, row: object]>([
     [
-      'a column gone',
+      'with a missing column',
       'n\n0\n1\n2\n3\n4\n5\n',
       'the column "s" is missing; all values of "s" are null, but 10 rows had one before',
       { n: 0, s: null },
     ],
     [
-      'a new column',
+      'with a new column',
       'n,s,extra\n0,x,y\n1,x,y\n2,x,y\n3,x,y\n4,x,y\n',
       'the column "extra" is not a field of d/t',
       { n: 0, s: 'x' },
@@ -169,7 +169,7 @@ describe('a source without rows', () => {
     })
   })
 
-  test('differs from a snapshot with rows, whatever the catalog allows', async () => {
+  test('is refused after a snapshot with rows, even if the catalog allows an empty table', async () => {
     const shop = await workshop(tinyCatalog({ fields, may_be_empty: true }))
     await refresh(shop, csv(10), onDay(1))
     expect(outcomeLines(await refresh(shop, 'n,s\n', onDay(2)))[0]).toBe(
@@ -188,7 +188,7 @@ describe('a source without rows', () => {
 })
 
 describe('a rollback', () => {
-  test('restores the previous snapshot at once, and holds the source back until it changes', async () => {
+  test('restores the previous snapshot at once, and keeps an ingest from publishing the withdrawn source again', async () => {
     const shop = await shopWith(csv(10), csv(11), csv(12))
     const { app, snapshots } = await serve(shop, { snapshotsKept: 10, snapshotGraceMs: 0 })
     const count = async (): Promise<number> => {
@@ -329,15 +329,36 @@ describe('a damaged file', () => {
     [title: string, flipped: string[], gone: string[], came: string, whole: string[], before: number | string]
   >([
     ['a part', ['03/part-00000.parquet'], [], 'published', ['01', '02'], 11],
-    ['a download that is gone', [], ['03/t.csv.gz'], 'published', ['01', '02'], 11],
-    ['the last two', ['03/t.csv.gz', '02/report.json'], [], 'published', ['01'], 10],
-    ['one before the one before', ['03/t.csv.gz', '01/report.json'], [], 'published', ['02'], 11],
-    ['the manifest of the last but one', ['03/t.csv.gz', '02/manifest.json'], [], 'published', ['01'], 10],
-    ['all', ['03/t.csv.gz', '02/t.csv.gz', '01/t.csv.gz'], [], 'published', [], 'd/t has no snapshot'],
+    ['a missing download', [], ['03/t.csv.gz'], 'published', ['01', '02'], 11],
+    ['files of the last two snapshots', ['03/t.csv.gz', '02/report.json'], [], 'published', ['01'], 10],
+    [
+      'files of the first and the last snapshot',
+      ['03/t.csv.gz', '01/report.json'],
+      [],
+      'published',
+      ['02'],
+      11,
+    ],
+    [
+      'a file of the last snapshot and the manifest of the previous one',
+      ['03/t.csv.gz', '02/manifest.json'],
+      [],
+      'published',
+      ['01'],
+      10,
+    ],
+    [
+      'a file of each snapshot',
+      ['03/t.csv.gz', '02/t.csv.gz', '01/t.csv.gz'],
+      [],
+      'published',
+      [],
+      'd/t has no snapshot',
+    ],
     ['the pointer', ['current.json'], [], 'published', ['01', '02', '03'], 12],
     ['the pointer and a part', ['03/part-00000.parquet'], ['current.json'], 'published', ['01', '02'], 11],
     ['the manifest beside the parts', ['03/manifest.json'], [], 'unchanged', ['01', '02', '03'], 11],
-    ['that manifest, gone', [], ['03/manifest.json'], 'unchanged', ['01', '02', '03'], 11],
+    ['the missing manifest beside the parts', [], ['03/manifest.json'], 'unchanged', ['01', '02', '03'], 11],
   ])(
     'is replaced by an ingest, and its snapshot is quarantined until it expires: %s',
     async (_what, flipped, gone, came, whole, before) => {
@@ -390,7 +411,7 @@ describe('old snapshots', () => {
     expect(left.map((id) => id.slice(6, 8))).toEqual(['04', '03'])
   })
 
-  test('of a job that was killed before it wrote the pointer are removed, those rolled back are not', async () => {
+  test('of a job that was killed before it published them are removed, but rolled-back ones stay', async () => {
     const shop = await shopWith(csv(10), csv(11))
     await rollback(shop.store, tableOf(shop), new Date())
     const home = path.join(shop.warehouse, 'd', 't')
@@ -402,7 +423,7 @@ describe('old snapshots', () => {
   })
 })
 
-test('a lock file appears complete, and an existing one is reused', async () => {
+test('an ingest leaves one complete lock file for each table, and the next ingest reuses it', async () => {
   const shop = await shopWith(csv(10))
   const names = await readdir(path.join(shop.warehouse, '.locks'))
   expect(names).toEqual(['d.t'])
@@ -410,7 +431,7 @@ test('a lock file appears complete, and an existing one is reused', async () => 
   expect(await readdir(path.join(shop.warehouse, '.locks'))).toEqual(['d.t'])
 })
 
-test('a table without parts has no view, and the others have theirs', async () => {
+test('a table with a missing part gets no view, and other tables keep their views', async () => {
   const both = tinyCatalog({ fields: ['n:integer'] }, { name: 'u', fields: ['n:integer'] })
   const shop = await workshop(both, { 'd/t.csv': 'n\n1\n', 'd/u.csv': 'n\n1\n' })
   const [first] = await shop.ingest()
@@ -571,7 +592,7 @@ describe('flipped bits', () => {
     expect(missed).toEqual([])
   })
 
-  test('verify reports missing files', async () => {
+  test('are reported by verify, and so are missing files', async () => {
     const shop = await shopWith(csv(10))
     const [id = ''] = await snapshotsIn(shop.store, tableOf(shop))
     await rm(path.join(shop.warehouse, 'd', 't', id, 't.csv.gz'))

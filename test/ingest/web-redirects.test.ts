@@ -135,7 +135,7 @@ describe('a server that redirects to a private address', () => {
     ['ftp://example.org/t.csv'],
     ['data:text/csv,a,b'],
     ['javascript:void'],
-  ])('is refused at once: %s', async (location) => {
+  ])('or to an address of another protocol is refused at once: %s', async (location) => {
     const web = await startWeb({ [at]: to(location) })
     await expect((await webShop(web)).run()).resolves.toBe(
       `failed: ${address} redirects to ${location}: refused, since that is less secure`,

@@ -84,7 +84,7 @@ describe('a content encoding', () => {
   const etag = { etag: '"1"' }
   const packed = { ...etag, 'content-encoding': 'gzip' }
   testSampled<[title: string, name: string, acts: Act[]]>([
-    ['gzip, unasked', 't.csv', [file(gzip, packed)]],
+    ['gzip that was not requested', 't.csv', [file(gzip, packed)]],
     [
       'gzip, with a digest',
       't.csv',
@@ -94,10 +94,14 @@ describe('a content encoding', () => {
     ['GZIP', 't.csv', [file(gzip, { 'content-encoding': 'GZIP' })]],
     ['x-gzip', 't.csv', [file(gzip, { 'content-encoding': 'x-gzip' })]],
     ['identity', 't.csv', [file(csv, { 'content-encoding': 'identity' })]],
-    ['gzip of what is called so anyway', 't.csv.gz', [file(gzip, packed)]],
+    ['gzip of a file that is named .gz', 't.csv.gz', [file(gzip, packed)]],
     ['gzip, cut and resumed', 't.csv', [cut(gzip, 7, packed), file(gzip, packed)]],
     // RFC 9110, 15.3.7: a part leaves out what the whole has said.
-    ['gzip, resumed without saying it again', 't.csv', [cut(gzip, 7, packed), rest(gzip, etag)]],
+    [
+      'gzip, resumed by a response that does not state the encoding again',
+      't.csv',
+      [cut(gzip, 7, packed), rest(gzip, etag)],
+    ],
     // Sum of the uncompressed file.
     [
       'gzip, with a digest of the content',
@@ -144,21 +148,27 @@ describe('a list of checksums', () => {
     ['is missing', null, 'failed: source.checksums names SUMS, but there is no such file beside PLACE/t.csv'],
   ]
 
-  test.each(cases)('in the folder %s', async (_what, list, outcome) => {
-    const shop = await webShop(await startWeb(), { checksums: 'SUMS' }, { 'd/t.csv': csv })
-    if (list !== null) await writeFile(path.join(shop.sources, 'd', 'SUMS'), list)
-    await expect(shop.run({ sources: shop.sources })).resolves.toBe(
-      outcome.replace('PLACE', path.join(shop.sources, 'd')),
-    )
-  })
+  test.each(cases)(
+    'in the folder of a file decides if an ingest publishes it: the list %s',
+    async (_what, list, outcome) => {
+      const shop = await webShop(await startWeb(), { checksums: 'SUMS' }, { 'd/t.csv': csv })
+      if (list !== null) await writeFile(path.join(shop.sources, 'd', 'SUMS'), list)
+      await expect(shop.run({ sources: shop.sources })).resolves.toBe(
+        outcome.replace('PLACE', path.join(shop.sources, 'd')),
+      )
+    },
+  )
 
-  testAll.each(cases)('on the web %s', async (_what, list, outcome) => {
-    const web = await startWeb({ [at]: file(csv) })
-    if (list !== null) web.at('/base/d/SUMS', file(list))
-    const shop = await webShop(web, { checksums: 'SUMS' })
-    await expect(shop.run()).resolves.toBe(outcome.replace('PLACE', 'http://web/base/d'))
-    expect(web.asked).toEqual([at, '/base/d/SUMS'])
-  })
+  testAll.each(cases)(
+    'on the web decides if an ingest publishes a file: the list %s',
+    async (_what, list, outcome) => {
+      const web = await startWeb({ [at]: file(csv) })
+      if (list !== null) web.at('/base/d/SUMS', file(list))
+      const shop = await webShop(web, { checksums: 'SUMS' })
+      await expect(shop.run()).resolves.toBe(outcome.replace('PLACE', 'http://web/base/d'))
+      expect(web.asked).toEqual([at, '/base/d/SUMS'])
+    },
+  )
 
   testAll('refers to the file, however it was encoded for the transfer', async () => {
     const web = await startWeb({ [at]: file(gzip, { 'content-encoding': 'gzip' }) })

@@ -62,18 +62,21 @@ describe('an interrupted download', () => {
     ['t.csv', csv, ['the server did not state the length of t.csv: check that the file is complete']],
     // Its packing tells where it ends.
     ['t.csv.gz', gzipSync(csv), []],
-  ])('without a stated length fails if nothing else marks its end: %s', async (name, body, warnings) => {
-    const endless: Act = (_request, response) => {
-      response.useChunkedEncodingByDefault = false
-      response.writeHead(200)
-      response.write(body)
-      response.end()
-    }
-    const shop = await webShop(await startWeb({ [`/base/d/${name}`]: endless }))
-    await expect(shop.run()).resolves.toBe('published')
-    await expect(shop.rows()).resolves.toEqual(rowsOf('x'))
-    expect(shop.warnings()).toEqual(warnings)
-  })
+  ])(
+    'without a stated length is published, with a warning if nothing else marks its end: %s',
+    async (name, body, warnings) => {
+      const endless: Act = (_request, response) => {
+        response.useChunkedEncodingByDefault = false
+        response.writeHead(200)
+        response.write(body)
+        response.end()
+      }
+      const shop = await webShop(await startWeb({ [`/base/d/${name}`]: endless }))
+      await expect(shop.run()).resolves.toBe('published')
+      await expect(shop.rows()).resolves.toEqual(rowsOf('x'))
+      expect(shop.warnings()).toEqual(warnings)
+    },
+  )
 
   test('with a stated length beyond its bytes publishes nothing', async () => {
     const web = await startWeb({ [at]: cut(csv, csv.length, { 'content-length': csv.length + 9 }) })
@@ -83,7 +86,7 @@ describe('an interrupted download', () => {
     )
   })
 
-  test('with a stated length below its bytes ends there', async () => {
+  test('with a stated length below its real length ends at the stated length', async () => {
     const web = await startWeb({ [at]: status(200, { 'content-length': csv.length - 9 }, csv) })
     const shop = await webShop(web)
     await expect(shop.run()).resolves.toBe('published')
@@ -145,7 +148,7 @@ describe('a server in trouble', () => {
     )
   })
 
-  test('that sends another file than announced is given up, however large the file is', async () => {
+  test('that repeatedly sends a file with a wrong digest is given up, however large the file is', async () => {
     const large = `a,b\n${'x'.repeat(1_500_000)},1\n`
     const web = await startWeb({ [at]: file(large, { 'content-md5': 'rL0Y20zC+Fzt72VPzMSk2A==' }) })
     await expect((await webShop(web)).run()).resolves.toMatch(/could not be fetched in 5 tries/)

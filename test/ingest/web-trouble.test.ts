@@ -49,11 +49,15 @@ describe('an interrupted download', () => {
     ['a server without ranges', [status(200, two, changed)], [at, resumed]],
     ['a server without If-Range', [rest(changed, two), file(changed, two)], [at, resumed, at]],
     [
-      'one without If-Range, by its date',
+      'a server without If-Range, whose new date shows the change',
       [rest(changed, { 'last-modified': now }), file(changed)],
       [at, resumed, at],
     ],
-    ['one without If-Range, by its length', [rest(shorter, firstTag), file(changed)], [at, resumed, at]],
+    [
+      'a server without If-Range, whose new length shows the change',
+      [rest(shorter, firstTag), file(changed)],
+      [at, resumed, at],
+    ],
     ['a server that changes its mind', [cut(changed, 2000, two), file(csv, firstTag)], [at, resumed, at]],
   ])('never mixes two versions: %s', async (title, acts, asked) => {
     const first = cut(csv, 1000, { ...firstTag, 'last-modified': modified, date: now })
@@ -81,7 +85,7 @@ describe('a download that ends right after the header', () => {
   testSampled<[title: string, act: Act, message: string]>([
     ['its length', status(200, { 'content-length': header.length }, header), noRow],
     [
-      'a length that is shorter than what comes',
+      'a length that is shorter than the response',
       status(200, { 'content-length': header.length }, csv),
       noRow,
     ],
@@ -118,7 +122,7 @@ describe('a server in trouble', () => {
     expect(said).toMatch(seconds)
   })
 
-  test('that lasts fails its table after five attempts, and the old snapshot stays', async () => {
+  test('whose trouble lasts fails its table after five attempts, and the old snapshot stays', async () => {
     const web = await startWeb({ [at]: file(csv) })
     const shop = await webShop(web)
     await shop.run()

@@ -176,7 +176,7 @@ describe('a source of several files', () => {
     await expect(shop.run()).resolves.toBe('failed: a file of the source is missing: http://web/2.csv')
   })
 
-  test('combines those of a folder with those of the web, and leaves out neither', async () => {
+  test('combines files of a folder with files of the web, and leaves out neither', async () => {
     const web = await startWeb({ '/1.csv': first })
     const shop = await webShop(web, { files: ['http://web/1.csv', 'd/2.csv'] }, { 'd/2.csv': 'a,b\ny,2\n' })
     const { sources } = shop

@@ -35,7 +35,7 @@ const kinds: readonly (readonly [
 ]
 const rowCount = 5
 
-test('the kinds of fields have all types', () => {
+test('the wide tables of these tests have fields of all types', () => {
   expect(new Set(kinds.map(([field]) => field.type))).toEqual(new Set(fieldTypeNames))
 })
 
@@ -67,7 +67,7 @@ const parts = Array.from({ length: columns.length / 20 }, (_, part) =>
 const cameOf = ({ fields, text }: ReturnType<typeof tableOf>, source: object = {}): Promise<Came> =>
   whatCame({ fields, max_rejects: rowCount, may_be_empty: true, source }, text)
 
-test('a wide table has the same values as each part of its columns', async () => {
+test('a wide table has the same values as narrow tables of its columns', async () => {
   const whole = await cameOf(tableOf(columns, true))
   const narrow = await Promise.all(parts.map((part) => cameOf(tableOf(part, true))))
   if ('refused' in whole) throw new Error(whole.refused.join('\n'))
@@ -84,7 +84,7 @@ async function profileOf({ fields, text }: ReturnType<typeof tableOf>): Promise<
   return outcome.report.fields
 }
 
-test('the fields of a wide table have the same profiles as in each part of its columns', async () => {
+test('the fields of a wide table have the same profiles as in narrow tables of its columns', async () => {
   const narrow = await Promise.all(parts.map((part) => profileOf(tableOf(part, true))))
   expect(await profileOf(tableOf(columns, true))).toEqual(narrow.flat())
 })
@@ -129,7 +129,7 @@ testAll.each<[title: string, text: (long: string) => string, cell: string, rows:
   ['in a later row', (long) => linesOf('n,note', '1,x', `2,"${long}"`, '3,y'), `${'abc, '.repeat(20)}\n`, 1],
   ['of quotes', (long) => linesOf('n,note', `1,"${long}"`, '2,x'), '""', 0],
 ])(
-  'a cell of 16 MB %s is suggested, published and read',
+  'a file with a cell of 16 MB %s is suggested, published and read',
   async (_what, text, cell, row) => {
     const long = cell.repeat(Math.ceil(16_000_000 / cell.length))
     const came = await ingested(text(long))

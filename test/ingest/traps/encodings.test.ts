@@ -69,24 +69,29 @@ describe('encodings', () => {
     ],
     ['a cut character that is one in Latin-1', 'latin-1', bytes('a,b\nx', [0xc3], ',1\n'), rows(['xÃ', 1])],
     [
-      'what Windows added',
+      'characters that windows-1252 adds to Latin-1',
       'windows-1252',
       bytes('a,b\n', [0x80, 0x82, 0x85, 0x8a, 0x8c, 0x91, 0x92, 0x93, 0x94, 0x96, 0x97, 0x99, 0x9f], ',1\n'),
       rows(['€‚…ŠŒ‘’“”–—™Ÿ', 1]),
     ],
     ...[0x80, 0x85, 0x92, 0x96, 0x9f].map((byte): [string, string, Buffer, Came] => [
-      `what Windows added (${byte})`,
+      `a byte that only windows-1252 uses (${byte})`,
       'latin-1',
       bytes('a,b\nx', [byte], ',1\n'),
       notIn(`0x${byte.toString(16)}`, 'latin-1'),
     ]),
     ...[0x81, 0x8d, 0x8f, 0x90, 0x9d].map((byte): [string, string, Buffer, Came] => [
-      `what Windows left out (${byte})`,
+      `a byte that windows-1252 does not use (${byte})`,
       'windows-1252',
       bytes('a,b\nx', [byte], ',1\n'),
       notIn(`0x${byte.toString(16)}`, 'windows-1252'),
     ]),
-    ['a byte that is none', 'utf-8', bytes('a,b\nx', [0xff], ',1\n'), bad(`line 2: ${notUtf8('0xff')}`)],
+    [
+      'a byte that UTF-8 never has',
+      'utf-8',
+      bytes('a,b\nx', [0xff], ',1\n'),
+      bad(`line 2: ${notUtf8('0xff')}`),
+    ],
     ['a character cut off', 'utf-8', bytes('a,b\nx,1\ny', [0xe2, 0x82]), bad(`line 3: ${notUtf8('0xe2')}`)],
     ['a surrogate', 'utf-8', bytes('a,b\nx', [0xed, 0xa0, 0x80], ',1\n'), bad(`line 2: ${notUtf8('0xed')}`)],
     [
@@ -96,7 +101,7 @@ describe('encodings', () => {
       bad(`line 2: ${notUtf8('0xc0')}`),
     ],
     [
-      'beyond the last character',
+      'a code beyond the last character',
       'utf-8',
       bytes('a,b\nx', [0xf4, 0x90, 0x80, 0x80], ',1\n'),
       bad(`line 2: ${notUtf8('0xf4')}`),
@@ -116,10 +121,15 @@ describe('encodings', () => {
       Buffer.from('a,b\nx,1\n', 'utf16le'),
       broken(1, 'a NUL byte: this is not a text file, or it is damaged'),
     ],
-    ['half a pair', 'utf-16le', Buffer.from('a,b\nx\uD83D,1\n', 'utf16le'), half('0xd83d')],
-    ['the other half', 'utf-16be', utf16be('a,b\nx\uDE00y,1\n'), half('0xde00')],
-    ['half a pair at the end', 'utf-16le', Buffer.from('a,b\nx,1\uD83D', 'utf16le'), half('0xd83d')],
-    ['half a pair at the end', 'utf-16be', utf16be('a,b\nx,1\uD83D'), half('0xd83d')],
+    ['half a surrogate pair', 'utf-16le', Buffer.from('a,b\nx\uD83D,1\n', 'utf16le'), half('0xd83d')],
+    ['the second half of a surrogate pair', 'utf-16be', utf16be('a,b\nx\uDE00y,1\n'), half('0xde00')],
+    [
+      'half a surrogate pair at the end',
+      'utf-16le',
+      Buffer.from('a,b\nx,1\uD83D', 'utf16le'),
+      half('0xd83d'),
+    ],
+    ['half a surrogate pair at the end', 'utf-16be', utf16be('a,b\nx,1\uD83D'), half('0xd83d')],
     [
       'pairs cut by the end of a chunk',
       'utf-16le',
@@ -137,10 +147,7 @@ describe('encodings', () => {
       Buffer.from('\uFEFF', 'utf16le'),
       refused('t.csv is empty: it needs at least a header'),
     ],
-  ])(
-    'a source with %s, declared as %s, is read exactly or refused',
-    async (_what, encoding, content, came) => {
-      await expect(whatCame({ fields: ab, source: { encoding } }, content)).resolves.toEqual(came)
-    },
-  )
+  ])('are read exactly or refused: %s, declared as %s', async (_what, encoding, content, came) => {
+    await expect(whatCame({ fields: ab, source: { encoding } }, content)).resolves.toEqual(came)
+  })
 })

@@ -21,7 +21,7 @@ const named = (from_name: string, files: string | object[]) => ({ files, from_na
 describe('facts that files state by their names and content', () => {
   testSampled<[title: string, source: object, contents: Record<string, string | Buffer>, came: Came]>([
     [
-      'a field from the name',
+      'a field from the file name',
       named('x{b}.csv', 'd/*'),
       { 'd/x7.csv': 'a\nk\nl\n', 'd/x10.csv.gz': gzipSync('a\nm\n') },
       rows(['m', 10], ['k', 7], ['l', 7]),
@@ -46,13 +46,13 @@ describe('facts that files state by their names and content', () => {
       rows(['p', 1], ['q', 2]),
     ],
     [
-      'a value of a name that is not what the field is',
+      'a part of a file name that has the wrong type',
       named('x{b}.csv', 'd/*'),
       { 'd/x1.csv': 'a\nk\n', 'd/xx.csv': 'a\nk\nl\n' },
       bad(`xx.csv, line 2, field "b": "x" ${notInteger}`, `xx.csv, line 3, field "b": "x" ${notInteger}`),
     ],
     [
-      'a name that does not fit',
+      'a file name that does not match the pattern',
       named('x{b}.csv', 'd/*'),
       { 'd/x1.csv': 'a\nk\n', 'd/y1.csv': 'a\nk\n' },
       refused('y1.csv does not match source.from_name (x{b}.csv): rename the file, or correct the pattern'),
@@ -86,7 +86,7 @@ describe('facts that files state by their names and content', () => {
       },
     ],
     [
-      'the first of them lacks one',
+      'a column that the first file lacks',
       { files: 'd/*.csv', union_by_name: true },
       { 'd/1.csv': 'b\n1\n', 'd/2.csv': 'b,a\n2,l\n' },
       {
@@ -98,7 +98,7 @@ describe('facts that files state by their names and content', () => {
       },
     ],
     [
-      'all lack one',
+      'a column that all files lack',
       { files: 'd/*.csv', union_by_name: true },
       { 'd/1.csv': 'b\n1\n', 'd/2.csv': 'b\n2\n' },
       misfit('the column "a" is missing'),
@@ -121,7 +121,7 @@ describe('facts that files state by their names and content', () => {
     await expect(whatCame(declaration, contents)).resolves.toEqual(came)
   })
 
-  test('equal rows keep the order of their files and lines', async () => {
+  test('include the order of files and lines, which equal rows keep', async () => {
     const declaration = { fields: ab, order: ['b asc'], source: { files: 'd/*.csv' } }
     const contents = { 'd/1.csv': 'a,b\nk,1\nl,0\nm,1\n', 'd/2.csv': 'a,b\nn,1\no,0\np,1\n' }
     const due = rows(['l', 0], ['o', 0], ['k', 1], ['m', 1], ['n', 1], ['p', 1])
@@ -144,7 +144,7 @@ describe('facts that files state by their names and content', () => {
     await expect(whatCame(declaration, contents, { batchBytes: 100 })).resolves.toEqual(rows(...due))
   })
 
-  test('another name of the same bytes is another source', async () => {
+  test('make a renamed file with the same bytes a new source', async () => {
     const shop = await workshop(declared({ fields: ab, source: named('x{b}.csv', 'd/*.csv') }), {
       'd/x1.csv': 'a\nk\n',
     })
@@ -196,13 +196,13 @@ describe('several files', () => {
       refused('the header of 2.csv differs from that of 1.csv: column 1 is "b" instead of "a"'),
     ],
     [
-      'a column more in one',
+      'an additional column in one file',
       'd/*.csv',
       { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'a,b,c\nx,1,2\n' },
       refused('the header of 2.csv differs from that of 1.csv: column 3 is "c" instead of null'),
     ],
     [
-      'a column less in one',
+      'a missing column in one file',
       'd/*.csv',
       { 'd/1.csv': 'a,b\nx,1\n', 'd/2.csv': 'a\nx\n' },
       refused('the header of 2.csv differs from that of 1.csv: column 2 is null instead of "b"'),
@@ -242,7 +242,7 @@ describe('several files', () => {
       ),
     ],
     [
-      'a folder that a pattern fits too',
+      'a folder whose name matches the pattern too',
       'd/*',
       { 'd/1.csv': 'a,b\nx,1\n', 'd/old/0.csv': 'a,b\ny,2\n' },
       rows(['x', 1]),
@@ -308,7 +308,7 @@ describe('several files', () => {
     },
   )
 
-  test('a file that is cast in batches has every row in its place, and rejects by their lines', async () => {
+  test('or one large file, cast in batches, keep each row in its place, and rejects have their lines', async () => {
     const text = Array.from({ length: 60_000 }, (_, row) => {
       if (row === 30_000) return '"two\nlines",30000'
       return row === 59_000 ? 'x,5.5' : `${'value '.repeat(8)}${row},${row}`

@@ -73,7 +73,7 @@ describe('masks', () => {
       ],
     ],
     [
-      'a space after it',
+      'a space after the number',
       'd/t.csv',
       `cpf,b\n${secret}9 ,x\n`,
       [
@@ -100,7 +100,7 @@ describe('masks', () => {
       ],
     ],
     [
-      'a bad value beside it',
+      'a bad value beside the number',
       'd/t.csv',
       `cpf,b\n${secret}9,x\n`,
       [
@@ -129,14 +129,17 @@ describe('masks', () => {
       { 'd/1.csv': 'cpf,b\n,x\n', 'd/2.csv': `${secret}9,y\n` },
       { files: 'd/*.csv' },
     ],
-    ['a file that is not packed', { 'd/t.csv.gz': `cpf\n${secret}9,x\n` }],
-  ])('hide a number within a sentence: %s', async (_what, contents, source = {}) => {
-    const shop = await workshop(declared({ ...masked, source }), contents)
-    const [outcome] = await shop.ingest()
-    if (outcome?.status !== 'failed') throw new Error('expected a failure')
-    expect(outcomeLines(outcome).join('\n')).not.toContain(secret)
-    expect(await everythingIn(shop.warehouse)).not.toContain(secret)
-  })
+    ['a file that is named .gz but not packed', { 'd/t.csv.gz': `cpf\n${secret}9,x\n` }],
+  ])(
+    'hide a number even within the sentence of an error message: %s',
+    async (_what, contents, source = {}) => {
+      const shop = await workshop(declared({ ...masked, source }), contents)
+      const [outcome] = await shop.ingest()
+      if (outcome?.status !== 'failed') throw new Error('expected a failure')
+      expect(outcomeLines(outcome).join('\n')).not.toContain(secret)
+      expect(await everythingIn(shop.warehouse)).not.toContain(secret)
+    },
+  )
 
   test.each([
     ['', 0],
@@ -178,14 +181,14 @@ describe('masks', () => {
   })
 })
 
-describe('a column that the source leaves out', () => {
+describe('a column that source.ignore leaves out', () => {
   test.each<[title: string, line: string, source?: object]>([
     ['is in the last line, which is left out', 'Total,,SECRET', { skip_last: 1 }],
     ['is in the first line after the rows', 'Total,,SECRET\nmore,,SECRET', { stop_at: 'Total' }],
     ['is in a row with a cell too many', 'x,1,a,SECRET'],
     ['is in a row with a cell too few', 'x,SECRET'],
     ['has a byte of another encoding', 'x,1,SECRET\xe3'],
-    ['is beside a value that is none', 'x,bad,SECRET'],
+    ['is beside an invalid value', 'x,bad,SECRET'],
     ['has a NUL', 'x,1,SECRET\0'],
     ['is in a repeated header with a cell more', 'k,n,note,SECRET'],
     [
@@ -196,7 +199,7 @@ describe('a column that the source leaves out', () => {
     ['is shifted to the left', 'x,SECRET,'],
     ['is in a total without the cells before it', 'Total,SECRET,9'],
     ['is in a row of several lines', '"x\ny",SECRET,SECRET'],
-  ])('%s, and appears nowhere', async (_what, line, settings = {}) => {
+  ])('appears nowhere, even if it %s', async (_what, line, settings = {}) => {
     const content = Buffer.from(`k,n,note\na,1,SECRET\nb,2,SECRET\n${line}\n`, 'latin1')
     for (const most of [0, 9]) {
       const fields = ['k:string', 'n:integer']
@@ -277,7 +280,7 @@ describe('rejects that are allowed', () => {
     })
   })
 
-  test('fail the table beyond the allowed number, with all of them in the report', async () => {
+  test('fail the table once their number exceeds max_rejects, and the report has all of them', async () => {
     const shop = await workshop(declared({ fields: ab, max_rejects: 2 }), { 'd/t.csv': content })
     const [outcome] = await shop.ingest()
     if (outcome?.status !== 'failed') throw new Error('expected a failure')

@@ -29,13 +29,13 @@ describe('values made of parts', () => {
       [['a', 'b, c'], [], ['ã/', 'x\ny'], [''], null],
     ],
     [
-      'lists with something between',
+      'lists with a separator',
       { type: 'list', separator: '|' },
       ['a|b c| d ', 'a', 'say "x"|\\', '|', 'NA', '["a"]'],
       [['a', 'b c', 'd'], ['a'], ['say "x"', '\\'], ['', ''], ['NA'], ['["a"]']],
     ],
     [
-      'lists with more than a character between, and words for null',
+      'lists with a separator of two characters, and words for null',
       { type: 'list', separator: ';;', nulls: ['NA'] },
       ['a;b;;c', 'NA'],
       [['a;b', 'c'], null],
@@ -105,7 +105,7 @@ describe('values made of parts', () => {
         'LINESTRING(1 2)',
       ],
     ],
-  ])('%s is refused as an invalid value', async (type, expects, texts) => {
+  ])('are refused if they are invalid: %s', async (type, expects, texts) => {
     const came = await whatCame({ fields: ['n:integer', `x:${type}`] }, lines(texts))
     expect(came).toEqual(
       bad(

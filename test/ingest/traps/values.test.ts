@@ -82,14 +82,14 @@ describe('values of the declared type', () => {
       ['a\rb', '\r', 'a\r\nb'],
     ],
     [
-      'what looks like code',
+      'texts that look like code',
       'string',
       {},
       ["'; drop table t; --", '=1+1', '${x}'],
       ["'; drop table t; --", '=1+1', '${x}'],
     ],
     [
-      'white space around what is trimmed',
+      'white space around trimmed values',
       'integer',
       { trim: true },
       ['" 1"', '2  ', '"\t3\n"', '\u00a04', '"  "'],
@@ -141,7 +141,7 @@ describe('values of the declared type', () => {
       [1234.5, -0.25, -0.25, 1, 12.5, 12, 1, 5],
     ],
     [
-      'parentheses around what is less than nothing',
+      'parentheses around negative numbers',
       'decimal:12:2',
       { groups: ',', marks: ['$', '()'] },
       ['"(1,234.50)"', '(7)', '"$1,234.50"', '"($ 0.25)"', '-3'],
@@ -278,7 +278,7 @@ describe('values of the declared type', () => {
 
   // Cases with the same source settings are the columns of one table; a shorter column begins again.
   const kinds = [...new Set(cases.map(([, , source]) => JSON.stringify(source)))]
-  test.each(sampled(kinds, 3))('with %s', async (kind) => {
+  test.each(sampled(kinds, 3))('are read exactly with the source settings %s', async (kind) => {
     const sameSource = cases.filter(([, , source]) => JSON.stringify(source) === kind)
     const fields = sameSource.map(([, type], at) =>
       typeof type === 'object' ? { name: `x${at}`, ...type } : `x${at}:${type}`,
@@ -407,7 +407,7 @@ describe('values of another type', () => {
       expects.date,
     ],
     [
-      'groups of digits that are none',
+      'wrong groups of digits',
       'decimal:12:2',
       { groups: '.', decimal: ',' },
       [
@@ -427,7 +427,7 @@ describe('values of another type', () => {
         '(with a decimal comma, groups of three digits separated by ".")',
     ],
     [
-      'marks that are none',
+      'marks that the catalog does not declare, or in a wrong place',
       { type: 'integer', marks: ['R$', '+'] },
       {},
       ['$5', 'R 5', 'R$', '--5', '-R$-5', '5-', 'R$ 5 6', '+-5'],
@@ -448,7 +448,7 @@ describe('values of another type', () => {
       `${expects.integer} (negative numbers as 5- or \u22125)`,
     ],
     [
-      'what has no cents',
+      'numbers that are not written in whole cents',
       { type: 'decimal', precision: 6, scale: 2, factor: 0.01 },
       {},
       ['1.5', '1e2', '1234567', '-', '.', '1.2.3'],
@@ -462,14 +462,14 @@ describe('values of another type', () => {
       'is not a valid date in exactly one of the formats dd/mm/yyyy or mm/dd/yyyy',
     ],
     [
-      'names of no months',
+      'wrong names of months',
       'date',
       { date: 'd mmm yyyy' },
       ['1 foo 2020', '1 january 2020', '1  jan 2020', '30 feb 2020', '1 jan.. 2020', '1  2020'],
       'is not a valid date in the format d mmm yyyy',
     ],
     [
-      'no offsets, and no fractions that are kept',
+      'missing offsets, and fractions with too many digits',
       'datetime',
       { datetime: 'yyyy-mm-dd hh:mm:ss.fz' },
       [
@@ -483,7 +483,7 @@ describe('values of another type', () => {
       'is not a valid datetime in the format yyyy-mm-dd hh:mm:ss.fz',
     ],
     [
-      'no halves of a day',
+      'wrong halves of a day',
       'datetime',
       { datetime: 'yyyy-mm-dd hh:mm am' },
       ['2020-01-01 13:00 PM', '2020-01-01 00:00 AM', '2020-01-01 10:00', '2020-01-01 10:60 am'],

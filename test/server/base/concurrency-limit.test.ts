@@ -35,7 +35,7 @@ test.each([
   [3, 2],
   [4, 2],
   [5, 3],
-])('of %d slots one client has at most %d, and others the rest', async (max, half) => {
+])('with %d slots, one client gets at most %d, and other clients get the rest', async (max, half) => {
   const limit = new ConcurrencyLimit({ ...limits, max }, 'exports')
   const slots = Array.from({ length: half + 1 }, () => begun(limit, 'a'))
   await settled()

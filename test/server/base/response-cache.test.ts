@@ -24,7 +24,7 @@ describe('the response cache', () => {
   test.each<[bytes: number, isWanted: boolean]>([
     [1_000_000, true],
     [1_000_001, false],
-  ])('an uncompressed body of %d bytes is cached: %s', (bytes, isWanted) => {
+  ])('caches an uncompressed body of %d bytes: %s', (bytes, isWanted) => {
     const cache = new ResponseCache(100_000_000)
     cache.isWanted('a', bytes)
     expect(cache.isWanted('a', bytes)).toBe(isWanted)
