@@ -268,7 +268,8 @@ export async function cachedPages(bench: Bench): Promise<Line[]> {
     Array.from({ length: pages }, (_, page) => pageInTurn(page)),
     {},
   )
-  const tag = /\r\netag: (.*)/i.exec(cachedAnswers[6]?.head ?? '')?.[1] ?? ''
+  const onePageAnswer = cachedAnswers.find(({ target }) => target === onePage())
+  const tag = /\r\netag: (.*)/i.exec(onePageAnswer?.head ?? '')?.[1] ?? ''
   const notModified = await fetchAnswers(service, [onePage()], { 'If-None-Match': tag })
   const [pagesFile, notModifiedFile] = [
     path.join(bench.folder, 'pages.json'),

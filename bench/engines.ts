@@ -49,13 +49,13 @@ export async function engines(bench: Bench, scale: number): Promise<Line[]> {
     const duckdb = await startTracked(environment)
     const lines: Line[] = []
     for (const [title, targetOf] of Object.entries(cases)) {
-      const times: Record<'there' | 'here', number[]> = { there: [], here: [] }
+      const [clickHouseMs, duckdbMs]: [number[], number[]] = [[], []]
       for (let round = 0; round < roundsEach; round += 1) {
-        times.there.push(await msOf(clickHouse, targetOf(round, scale)))
-        times.here.push(await msOf(duckdb, targetOf(round, scale)))
+        clickHouseMs.push(await msOf(clickHouse, targetOf(round, scale)))
+        duckdbMs.push(await msOf(duckdb, targetOf(round, scale)))
       }
       const name = `${title}, ${(table.rows / 1e6).toFixed(0)} M rows: ClickHouse to DuckDB`
-      lines.push(bareLine(name, 'ms', median(times.there), median(times.here), ['<', Infinity], ''))
+      lines.push(bareLine(name, 'ms', median(clickHouseMs), median(duckdbMs), ['<', Infinity], ''))
     }
     return lines
   } finally {

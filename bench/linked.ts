@@ -25,16 +25,16 @@ export async function linkTables(
   folder: string,
   tables: readonly LinkedTable[],
 ): Promise<void> {
-  const from = openStore(String(environment['WAREHOUSE']))
-  const source = await publishedOf(from, large)
-  if (source === null) throw new Error('large is not published')
+  const sourceStore = openStore(String(environment['WAREHOUSE']))
+  const sourceManifest = await publishedOf(sourceStore, large)
+  if (sourceManifest === null) throw new Error('large is not published')
   const store = openStore(path.join(folder, 'warehouse'))
-  for (const table of tables) await linkTable(from, source, store, table)
-  const catalog = await readFile(String(environment['CATALOG']), 'utf8')
-  const [, textBefore = '', entry = ''] =
-    /^([\s\S]*?)(\n {6}- name: large\n[\s\S]*?)(?=\n {6}- name: )/.exec(catalog) ?? []
+  for (const table of tables) await linkTable(sourceStore, sourceManifest, store, table)
+  const catalogText = await readFile(String(environment['CATALOG']), 'utf8')
+  const [, textBefore = '', largeEntry = ''] =
+    /^([\s\S]*?)(\n {6}- name: large\n[\s\S]*?)(?=\n {6}- name: )/.exec(catalogText) ?? []
   const entries = tables.map(({ name, keys = '' }) =>
-    entry.replace('name: large\n', `name: ${name}\n${keys === '' ? '' : `        ${keys}\n`}`),
+    largeEntry.replace('name: large\n', `name: ${name}\n${keys === '' ? '' : `        ${keys}\n`}`),
   )
   await writeFile(path.join(folder, 'catalog.yaml'), `${textBefore}${entries.join('')}\n`)
 }
@@ -52,7 +52,9 @@ async function linkTable(
 ): Promise<void> {
   const table = { dataset: 'bench', name }
   const sourceFolder = sourceStore.place(layout.snapshot(large, sourceManifest.snapshot))
-  const snapshot: SnapshotId = `${sourceManifest.snapshot.slice(0, 16) as `${string}Z`}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+  const time = sourceManifest.snapshot.slice(0, 16) as `${string}Z`
+  const nameHash = createHash('sha256').update(name).digest('hex').slice(0, 12)
+  const snapshot: SnapshotId = `${time}-${nameHash}`
   const targetFolder = store.place(layout.snapshot(table, snapshot))
   await mkdir(targetFolder, { recursive: true })
   const parts: Part[] = []

@@ -44,25 +44,28 @@ export async function repeatedRows(id: keyof typeof renewed, count: number): Pro
 
 const renewed = { 'covid19/caso_full': renewedCase, 'socios-brasil/socios': renewedPartner }
 
-/** Varies a sample row: copies get other days, then other places. */
+/** Copies fill days between weekly rows, then follow them, then change place. */
 function renewedCase({ row, copy, copies }: Repetition): SourceRow {
   const [weekDays, sampleDays] = [7, 112]
-  const shiftsPerPlace = weekDays * Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
+  // Grows with the square root, so that dates and places both multiply.
+  const periodsPerPlace = Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
+  const shiftsPerPlace = weekDays * periodsPerPlace
   const [shift, placeNumber] = [copy % shiftsPerPlace, Math.floor(copy / shiftsPerPlace)]
-  const days = (shift % weekDays) + Math.floor(shift / weekDays) * sampleDays
-  const shiftedDate = (date: string | undefined): string => isoDay(Date.parse(date ?? '') + days * dayMs)
+  const shiftDays = (shift % weekDays) + Math.floor(shift / weekDays) * sampleDays
+  const shiftedDate = (date: string | undefined): string => isoDay(Date.parse(date ?? '') + shiftDays * dayMs)
   const isState = row['city'] === '' && placeNumber === 0
   const numberOf = (name: string): number => Number(row[name])
   const confirmed = numberOf('last_available_confirmed') + 7 * copy
   const deaths = numberOf('last_available_deaths') + (copy % 5)
   const population = numberOf('estimated_population_2019') + placeNumber
-  const cityCode =
-    row['city'] === '' ? numberOf('city_ibge_code') * 100_000 + 90_000 : numberOf('city_ibge_code')
+  const code = numberOf('city_ibge_code')
+  const inventedCityCode = code * 100_000 + 90_000
+  const cityCode = row['city'] === '' ? inventedCityCode : code
   return {
     ...row,
     date: shiftedDate(row['date']),
     last_available_date: shiftedDate(row['last_available_date']),
-    order_for_place: numberOf('order_for_place') + days,
+    order_for_place: numberOf('order_for_place') + shiftDays,
     ...(!isState && {
       place_type: 'city',
       city: `${row['city'] || (row['state'] ?? '')}${placeNumber === 0 ? '' : ` ${placeNumber}`}`,

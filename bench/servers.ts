@@ -87,6 +87,7 @@ export async function measure(
   warmUp: { readonly seconds: number } | null = null,
 ): Promise<Measured> {
   if (warmUp !== null) await runLoad({ ...load, ...warmUp, requests: Infinity, port: server.port })
+  // Resets the usage that the next call returns.
   await server.usage()
   const result = await runLoad({ ...load, port: server.port })
   const usage = await server.usage()

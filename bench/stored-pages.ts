@@ -13,7 +13,6 @@ import {
 } from './cases.ts'
 import { measure, startReference, startService } from './servers.ts'
 
-/** Compares uncached pages with bare Express that sends the same bytes and headers. */
 export async function storedPages(bench: Bench): Promise<Line[]> {
   const gzip = { 'Accept-Encoding': 'gzip' }
   const scatteredPage = (size: number) => (n: number) =>

@@ -4,7 +4,6 @@ import { startService } from '../servers.ts'
 import type { Peer } from './peer.ts'
 import type { Source } from './source.ts'
 
-/** The service itself, without its cache. */
 export async function acervo({ folder, file }: Source): Promise<Peer> {
   const environment = {
     CATALOG: 'catalog.yaml',

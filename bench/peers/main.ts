@@ -186,16 +186,16 @@ async function compare(peers: readonly Peer[], states: States): Promise<void> {
   console.log('\nbench/peers.json has these figures')
 }
 
-async function cpuMsPerRequest(peer: Peer, requestOf: Ask, rows: number): Promise<number> {
+async function cpuMsPerRequest(peer: Peer, requestOf: Ask, expectedRows: number): Promise<number> {
   const sendRequests = async (firstNumber: number): Promise<number> => {
     const endsAt = performance.now() + caseMs
     let number = firstNumber
     for (; number < firstNumber + requestsMax && performance.now() < endsAt; number += 1) {
       const request = requestOf(peer.asks, number)
-      // The peer cannot answer this case.
+      // The peer cannot answer this case, so the result is not finite.
       if (request === undefined) return 0
       const rowCount = peer.rowsIn(await responseOf(request))
-      if (rows > 0 && rowCount !== rows)
+      if (expectedRows > 0 && rowCount !== expectedRows)
         throw new Error(`${peer.name} sent ${rowCount} rows for ${JSON.stringify(request)}`)
     }
     return number - firstNumber

@@ -53,11 +53,16 @@ function withItem(
   const [listStart = 0, listEnd = 0] = list.range ?? []
   const parent = document.getIn(path.slice(0, -1), true)
   const isInJson = isMap(parent) && parent.flow === true
-  if (list.flow === true && (list.items.length > 0 || isInJson))
-    return withFlowItem(text, list, parse(item) as unknown[], isInJson)
+  if (list.flow === true && (list.items.length > 0 || isInJson)) {
+    const [value] = parse(item) as unknown[]
+    return withFlowItem(text, list, value, isInJson)
+  }
+  // Lines below the key replace the brackets of an empty list.
   if (list.items.length === 0) {
-    const column = columnOf(text, keyStart(document, path) ?? listStart)
-    return `${text.slice(0, listStart).trimEnd()}\n${indented(item, column + 2)}${text.slice(listEnd).replace(/^[ \t]*\n?/, '')}`
+    const keyColumn = columnOf(text, keyStart(document, path) ?? listStart)
+    const textBefore = text.slice(0, listStart).trimEnd()
+    const textAfter = text.slice(listEnd).replace(/^[ \t]*\n?/, '')
+    return `${textBefore}\n${indented(item, keyColumn + 2)}${textAfter}`
   }
   const before = text.slice(0, listEnd).trimEnd()
   return `${before}\n${indented(item, columnOf(text, listStart))}${text.slice(before.length).replace(/^\n/, '')}`
@@ -67,21 +72,16 @@ function withItem(
  * Adds an item to a list in brackets, which cannot contain the comments of the item.
  * @param isInJson true if the item may be on lines of its own, as other items are
  */
-function withFlowItem(
-  text: string,
-  { items, range }: YAMLSeq,
-  [value]: readonly unknown[],
-  isInJson: boolean,
-): string {
+function withFlowItem(text: string, { items, range }: YAMLSeq, value: unknown, isInJson: boolean): string {
   const [start = 0, end = 0] = range ?? []
   const last = items.at(-1)
   if (!isNode(last)) return `${text.slice(0, start + 1)}${JSON.stringify(value)}${text.slice(start + 1)}`
   const [lastStart = 0, lastEnd = 0] = last.range ?? []
   const indent = /^[ \t]*/.exec(text.slice(text.lastIndexOf('\n', lastStart) + 1))?.[0] ?? ''
-  const json =
-    isInJson && text.slice(start, end).includes('\n')
-      ? `\n${JSON.stringify(value, null, 2)}`.replaceAll('\n', `\n${indent}`)
-      : ` ${JSON.stringify(value)}`
+  const isOnLines = isInJson && text.slice(start, end).includes('\n')
+  const json = isOnLines
+    ? `\n${JSON.stringify(value, null, 2)}`.replaceAll('\n', `\n${indent}`)
+    : ` ${JSON.stringify(value)}`
   return `${text.slice(0, lastEnd)},${json}${text.slice(lastEnd)}`
 }
 

@@ -104,9 +104,9 @@ export function parseDateFormat(format: string, type: MomentType): DateFormat | 
     const isMinute =
       (word === 'mm' || word === 'm') && (type === 'time' || groups.has('month') || groups.has('hour'))
     const actualPart = isMinute ? 'minute' : part
-    const digitCount = /^\[0-9\]\{(\d)(,?)/.exec(partPattern)
-    if (groups.has(actualPart) || (hasOpenEnd && digitCount !== null)) return null
-    hasOpenEnd = digitCount?.[2] === ','
+    const isDigits = partPattern.startsWith('[0-9]')
+    if (groups.has(actualPart) || (hasOpenEnd && isDigits)) return null
+    hasOpenEnd = partPattern.startsWith('[0-9]{1,')
     groups.set(actualPart, { number: groups.size + 1, word })
     pattern += `(${partPattern})`
   }
@@ -143,21 +143,16 @@ export function asIso(
     `regexp_extract(${text}, ${quoted}, ${groups.get(part)?.number ?? 0})`
   const paddedSql = (part: Part, width: number): string => `lpad(${groupSql(part)}, ${width}, '0')`
   const day = groups.has('day') ? paddedSql('day', 2) : `'01'`
-  const dateSqls = groups.has('year')
-    ? [
-        `${yearOf(groupSql('year'), groups.get('year')?.word, twoDigitYearsFrom)} || '-' || ${monthOf(groupSql('month'), groups.get('month')?.word)} || '-' || ${day}`,
-      ]
-    : []
+  const year = yearOf(groupSql('year'), groups.get('year')?.word, twoDigitYearsFrom)
+  const month = monthOf(groupSql('month'), groups.get('month')?.word)
+  const dateSql = `${year} || '-' || ${month} || '-' || ${day}`
   const seconds = groups.has('second') ? paddedSql('second', 2) : `'00'`
   const fraction = groups.has('fraction') ? ` || rtrim('.' || rtrim(${groupSql('fraction')}, '0'), '.')` : ''
   const hour = groups.has('half') ? hourOf(groupSql('hour'), groupSql('half')) : paddedSql('hour', 2)
-  const timeSqls = groups.has('hour')
-    ? [`${hour} || ':' || ${paddedSql('minute', 2)} || ':' || ${seconds}${fraction}`]
-    : []
-  const local = nextDayFor24(
-    [...dateSqls, ...timeSqls].join(` || ' ' || `),
-    dateSqls.length + timeSqls.length === 2 && !groups.has('half'),
-  )
+  const timeSql = `${hour} || ':' || ${paddedSql('minute', 2)} || ':' || ${seconds}${fraction}`
+  const [hasDate, hasTime] = [groups.has('year'), groups.has('hour')]
+  const sqls = [...(hasDate ? [dateSql] : []), ...(hasTime ? [timeSql] : [])]
+  const local = nextDayFor24(sqls.join(` || ' ' || `), hasDate && hasTime && !groups.has('half'))
   const isoSql = groups.has('offset') ? inZone(local, groupSql('offset'), timezone) : local
   return `case when regexp_full_match(${text}, ${quoted}) then ${isoSql} end`
 }

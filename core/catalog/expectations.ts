@@ -64,7 +64,7 @@ interface ExpectingField extends Digits {
   readonly expect: z.output<typeof fieldExpectations> | null
 }
 
-/** Returns the expectations of a table, those of each field first; a key implies `not_null` and `unique`. */
+/** A key implies `not_null` and `unique`. */
 export function expectationsOf(
   fields: readonly ExpectingField[],
   ofTable: z.output<typeof tableExpectations> | null,

@@ -57,7 +57,7 @@ export class ClickHouse {
         request_timeout: patienceMs,
         max_open_connections: 16,
         compression: { response: false, request: false },
-        // The client does not log: callers report failures.
+        // Callers report failures.
         log: { level: ClickHouseLogLevel.OFF },
         // Keeps proxies from closing connections during long statements.
         clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '20000' },
@@ -128,8 +128,7 @@ export class ClickHouse {
           abort_signal: controller.signal,
           clickhouse_settings: {
             ...(timeoutMs !== undefined && { max_execution_time: Math.ceil(timeoutMs / 1000) }),
-            // Cancels the statement if the client disconnects. ClickHouse allows this only for read-only
-            // statements.
+            // ClickHouse cancels only read-only statements.
             readonly: '2',
             cancel_http_readonly_queries_on_client_close: 1,
             // Reports errors during the query as failures, and never returns a partial result.

@@ -29,6 +29,7 @@ export function readSettings(
   }
   const keys = Object.keys(settingRows) as (keyof Rows)[]
   const workers = valueOf('workers')
+  // `workers` is read again below, which then reports its fault.
   faults.splice(0)
   const settings = Object.fromEntries(keys.map((key) => [key, valueOf(key, workers)])) as unknown as Settings
   for (const [name, advice] of Object.entries(removedSettings))

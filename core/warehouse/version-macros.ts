@@ -18,10 +18,10 @@ export async function writeVersionMacros(
 ): Promise<void> {
   const [{ dataset, table } = { dataset: '', table: '' }] = manifests
   const versions = manifests.map(({ snapshot, import_date: importTime, rows, parts }) => ({
-    id: quotedText(snapshot),
-    imported: quotedText(importTime),
+    idSql: quotedText(snapshot),
+    timeSql: quotedText(importTime),
     rows,
-    files:
+    filesSql:
       parts.length === 0
         ? `[error(${quotedText(`the version ${snapshot} of ${table} has no rows`)})]`
         : `[${parts.map(({ file }) => quotedText(`/${dataset}/${table}/${snapshot}/${file}`)).join(', ')}]`,
@@ -29,16 +29,24 @@ export async function writeVersionMacros(
   const macroName = (suffix: string): string => `${quotedName(dataset)}.${quotedName(`${table}${suffix}`)}`
   const errorSql = (text: string): string =>
     `[error(${quotedText(text)} || version || ${quotedText(`: ${table}_versions() lists the versions`)})]`
+  const casesById = versions.map(({ idSql, filesSql }) => `when ${idSql} then ${filesSql}`).join(' ')
+  // Compares only the given digits, so that a date includes its times.
+  const casesByTime = versions
+    .map(
+      ({ timeSql, filesSql }) =>
+        `when left(${timeSql}, length(version::varchar)) <= replace(version::varchar, ' ', 'T') then ${filesSql}`,
+    )
+    .join(' ')
   await db.rows(`create macro ${macroName('_at')}(version) as table select * from read_parquet(list_transform(
-    case version::varchar ${versions.map(({ id, files }) => `when ${id} then ${files}`).join(' ')}
+    case version::varchar ${casesById}
     else case when not regexp_full_match(version::varchar, ${quotedText(timePattern)})
       then ${errorSql('not the id of a version, nor a time in UTC such as 2026-01-31: ')}
-    ${versions.map(({ imported, files }) => `when left(${imported}, length(version::varchar)) <= replace(version::varchar, ' ', 'T') then ${files}`).join(' ')}
+    ${casesByTime}
     else ${errorSql('no version is kept that was published at or before ')} end end,
     lambda path: ${locationSql('path')}))`)
   await db.rows(
     `create macro ${macroName('_versions')}() as table select * from (values ${versions
-      .map(({ id, imported, rows }) => `(${id}, ${imported}::timestamp, ${rows}::bigint)`)
+      .map(({ idSql, timeSql, rows }) => `(${idSql}, ${timeSql}::timestamp, ${rows}::bigint)`)
       .join(', ')}) as versions(version, imported, row_count)`,
   )
 }

@@ -124,7 +124,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
 }
 
 /**
- * Returns the file for the entry, its text before and after, and its text with the entry unpublished. Throws
+ * Returns the entry's file, with its text before, after, and with the entry marked as not published. Throws
  * if the catalog would become invalid.
  */
 function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: string, names: Names) {
@@ -140,7 +140,7 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
       families: catalog.families.map(({ name }) => name),
     })
   const newText = withTable(entry)
-  const unpublishedText = withTable(
+  const markedText = withTable(
     entry.replace(/\n/, `\n  # not published on ${today}: correct this entry or the file\n`),
   )
   const changed = parseCatalogFiles(
@@ -150,7 +150,7 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
     file,
     before,
     after: newText,
-    marked: unpublishedText,
+    marked: markedText,
     dataset: changed.datasets.get(names.dataset),
   }
 }

@@ -19,7 +19,7 @@ import { copiesOf } from './placing.ts'
  * Publishes files as tables of the project in the current folder, which it creates if needed. A file of a
  * known table replaces its source.
  * @param inputs CSV files, folders of CSV files, or web addresses
- * @returns whether at least one table is published
+ * @returns true if at least one table is published; false after a stop
  */
 export async function publishFiles(inputs: readonly string[]): Promise<boolean> {
   const settings = readSettings(process.env)

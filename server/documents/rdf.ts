@@ -65,6 +65,7 @@ export function turtle(nodes: readonly Node[]): string {
   for (const node of nodes) addNode(node)
   writer.addQuads(quads)
   let [text, failure] = ['', null as Error | null]
+  // `end` calls back before it returns.
   writer.end((error, result) => {
     failure = error as Error | null
     text = result

@@ -17,14 +17,14 @@ import { robots } from './whole/robots.ts'
 /** Documents without routes of their own, unlike the sitemap, feeds and DCAT. */
 export const serviceDocuments: readonly WholeDocument[] = [apiCatalog, robots, llms, openSearch]
 /** Targets of `rel="describedby"`. */
-export const describing: readonly DatasetDocument[] = [
+export const descriptions: readonly DatasetDocument[] = [
   dcatJsonLd,
   dcatTurtle,
   croissant,
   dataPackage,
   schemaOrg,
 ]
-export const datasetDocuments: readonly DatasetDocument[] = [...describing, linkset(describing)]
+export const datasetDocuments: readonly DatasetDocument[] = [...descriptions, linkset(descriptions)]
 export const tableDocuments: readonly TableDocument[] = [
   jsonSchema,
   csvw,

@@ -117,8 +117,9 @@ function titledColumn(
     const term = titledTerm(column, table)
     return { name, heading: termTitle(words, term, table), field: baseOf(term) }
   }
+  const { column: valueField } = column
   // A count has neither the unit nor the description of its field.
-  const countField = { ...column.column, description: null, unit: null }
+  const countField = { ...valueField, description: null, unit: null }
   if (column.field === null) return { name, heading: words.rowsHead, field: countField }
   const field = titledField(column.field, table)
   const measure = { ...column, field }

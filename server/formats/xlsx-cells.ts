@@ -94,8 +94,9 @@ export function cellSql(field: Field): string {
     const daysSql = `date_diff('day', date '1899-12-30', try_cast(${column} as date))`
     const andIsIsoSql = isText ? ` and regexp_full_match(${column}, '\\d{4}-\\d\\d-\\d\\d')` : ''
     if (isDay) return numberOrText(`${daysSql} >= ${firstDay}${andIsIsoSql}`, daysSql, cellStyles.date)
-    const msSql = `(epoch_ms(${column}) - epoch_ms(date_trunc('day', ${column})))`
-    const serial = `${daysSql} || substr(printf('%.12f', ${msSql} / ${dayMs}::double), 2)`
+    const msOfDaySql = `(epoch_ms(${column}) - epoch_ms(date_trunc('day', ${column})))`
+    const pointAndDecimalsSql = `substr(printf('%.12f', ${msOfDaySql} / ${dayMs}::double), 2)`
+    const serial = `${daysSql} || ${pointAndDecimalsSql}`
     return numberOrText(
       `${daysSql} >= ${firstDay} and epoch_us(${column}) % 1000 = 0`,
       serial,

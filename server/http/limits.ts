@@ -9,7 +9,7 @@ export class Account {
   route = 'none'
   countsAs: LimitClass = 'catalog'
   /** Whole table that a refused client is offered instead; null if there is none. */
-  instead: () => WholeTable | null = () => null
+  findWholeTable: () => WholeTable | null = () => null
   readonly #limiter: Limiter | null
   readonly #client: (req: IncomingMessage) => string
   readonly #req: IncomingMessage
@@ -76,10 +76,10 @@ export class Account {
    * @returns a refusal as a problem, any other error unchanged
    */
   async settle(error: unknown): Promise<unknown> {
-    if (error instanceof ExceedsQuota) return beyond(error, this.instead())
+    if (error instanceof ExceedsQuota) return beyond(error, this.findWholeTable())
     if (error instanceof LimitReached) {
       this.#writeHeaders([error.standing])
-      return refusal(error, this.instead())
+      return refusal(error, this.findWholeTable())
     }
     if (this.#isCounted) return error
     return this.spend().then(
@@ -148,7 +148,7 @@ function refusal({ standing, amount }: LimitReached, wholeTable: WholeTable | nu
   const detail = `${sentenceOf(policy)}${costText}; try again in ${seconds} s. ${better}`
   return new Problem('too-many-requests', detail, {
     members: { 'violated-policies': [policy.name] },
-    ...(wholeTable !== null && { instead: wholeTable }),
+    ...(wholeTable !== null && { wholeTable }),
     headers: { 'Retry-After': String(seconds), ...linkTo(wholeTable) },
   })
 }

@@ -57,7 +57,7 @@ interface ProblemExtras {
   readonly errors?: readonly ParameterError[]
   readonly members?: Readonly<Record<string, unknown>>
   /** Whole table that the body offers instead. */
-  readonly instead?: WholeTable
+  readonly wholeTable?: WholeTable
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -132,7 +132,7 @@ export function problemBody({ code, message, extras }: Problem, instance?: strin
       errors: extras.errors.map((error) => ({ parameter: error.parameter, message: error.message })),
     }),
     ...extras.members,
-    ...extras.instead,
+    ...extras.wholeTable,
   })
 }
 

@@ -41,8 +41,9 @@ export function requestedRange(header: string | undefined, bodyLength: number): 
     /([=,]\s*)-(\d+)/g,
     (_, before: string, length: string) => `${before}-${Math.min(Number(length), bodyLength)}`,
   )
-  const ranges = clamped === undefined ? -2 : parseRange(bodyLength, clamped, { combine: true })
-  if (ranges === -1) {
+  const [unsatisfiable, noRange] = [-1, -2] as const
+  const ranges = clamped === undefined ? noRange : parseRange(bodyLength, clamped, { combine: true })
+  if (ranges === unsatisfiable) {
     throw new Problem(
       'unsatisfiable-range',
       `It has ${bodyLength} bytes, none of them in the requested range.`,
@@ -51,6 +52,6 @@ export function requestedRange(header: string | undefined, bodyLength: number): 
       },
     )
   }
-  const [range = null, second] = ranges === -2 || ranges.type !== 'bytes' ? [] : ranges
+  const [range = null, second] = ranges === noRange || ranges.type !== 'bytes' ? [] : ranges
   return second === undefined ? range : null
 }

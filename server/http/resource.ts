@@ -72,7 +72,7 @@ export function mount(
   { publicUrl, responder, shortcuts: handlersByAddress, client, browse: findPage, wholeTableOf }: Serving,
 ): void {
   const { path, name, description, countsAs = 'catalog', offers = [jsonOffer] } = resource
-  const describe = describing(
+  const describe = descriptionHandler(
     name,
     description,
     offers.map(({ mediaTypes: [mediaType] }) => mediaType),
@@ -86,7 +86,7 @@ export function mount(
       target: string,
     ): Promise<void> => {
       const account = accountFor(response)
-      Object.assign(account, { route: name, countsAs, instead: () => wholeTableOf(params) })
+      Object.assign(account, { route: name, countsAs, findWholeTable: () => wholeTableOf(params) })
       const request = { params, target, headers: message.headers, client: client(message), account }
       if (!('find' in resource)) {
         await resource.respond(request, message, response)
@@ -128,11 +128,11 @@ export function mountHandler(
       Object.assign(accountFor(res), { route: name, countsAs })
       return handler(req, res, next)
     })
-    .options(describing(name, description, []))
+    .options(descriptionHandler(name, description, []))
     .all(refuse)
 }
 
-function describing(name: string, description: string, renders: readonly string[]): RequestHandler {
+function descriptionHandler(name: string, description: string, renders: readonly string[]): RequestHandler {
   return (_req, res) => {
     sendBytes(res, jsonType, [JSON.stringify({ name, description, renders, parses: [] })])
   }

@@ -165,7 +165,8 @@ export class SendBudget {
     this.#holders.set(shared, holders + 1)
     if (holders === 0) this.#bytes += bytes
     const timer = setInterval(() => {
-      if (!isLong || !this.#recordProgress(res, entry, longBytesMin)) res.destroy()
+      const mayContinue = isLong && this.#recordProgress(res, entry, longBytesMin)
+      if (!mayContinue) res.destroy()
     }, this.#limits.sendTimeoutMs)
     const release = (): void => {
       clearInterval(timer)

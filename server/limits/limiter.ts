@@ -194,12 +194,12 @@ function middlewareOf(
     store: storeOf(counts),
     keyGenerator: client,
     requestPropertyName: policy.name,
-    // `Account` writes the headers of all quotas. The library would hash the address for each policy, which
-    // takes a twentieth of a cached page's time.
+    // `Account` writes them; the library would hash the address per policy.
     standardHeaders: false,
     legacyHeaders: false,
     // The library's checks expect proxies to be configured in Express; this server handles them itself.
     validate: false,
+    // `outcomeOf` reads the count, and `admit` refuses.
     handler: (_req, _res, next) => next(),
   })
 }

@@ -109,7 +109,8 @@ function changesHtml(
   const { addresses, language, words } = context
   const { manifest, report } = snapshot
   const feed = writing.documents.tableFeed(table, language)
-  const since = changes === null || changes.changes.since === manifest.snapshot ? null : changes.changes.since
+  const isComparedWithItself = changes?.changes.since === manifest.snapshot
+  const since = changes === null || isComparedWithItself ? null : changes.changes.since
   const fileName = changes?.changes.file ?? null
   const file = fileName === null ? null : files.file(table, manifest.snapshot, fileName)
   const actions = html`<div class="actions">
@@ -272,9 +273,9 @@ function rowsPart(
   const first = table.defaultColumns ?? changes.fields
   const places = new Map(view.fields.map(({ name }, index) => [name, index]))
   const valueIn = (row: Row, name: string): string | null => row[places.get(name) ?? -1] ?? null
-  const pairedRows = changes.key === null ? counterpartsIn(view, kindColumn) : new Map<Row, Row>()
+  const counterparts = changes.key === null ? counterpartsIn(view, kindColumn) : new Map<Row, Row>()
   const differing = changes.fields.filter((name) =>
-    [...pairedRows].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),
+    [...counterparts].some(([row, counterpart]) => valueIn(row, name) !== valueIn(counterpart, name)),
   )
   const names = [...new Set([...(changes.key ?? []), ...inFields, ...first, ...differing])]
   // The catalog's fields, unlike those in the file, have titles in the language of the page.
@@ -285,20 +286,21 @@ function rowsPart(
     valueIn(row, kindColumn) as keyof typeof words.changeKinds
   // Without a key, the fields of the order identify a row best.
   const keyNames = new Set(changes.key ?? table.order.map(({ field }) => field))
+  // Without a key, counterparts are a removed and an added row.
   const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
-    const pairedRow = pairedRows.get(row)
+    const counterpart = counterparts.get(row)
     const value = valueIn(row, field.name)
     const before =
-      pairedRow === undefined ? valueIn(row, oldColumnName(field.name)) : valueIn(pairedRow, field.name)
-    const isChanged = pairedRow === undefined ? changedNames.includes(field.name) : before !== value
+      counterpart === undefined ? valueIn(row, oldColumnName(field.name)) : valueIn(counterpart, field.name)
+    const isChanged = counterpart === undefined ? changedNames.includes(field.name) : before !== value
     // Unchanged values beside changed ones are pale.
     const isSame =
-      !isChanged && !keyNames.has(field.name) && (pairedRow !== undefined || changedNames.length > 0)
+      !isChanged && !keyNames.has(field.name) && (counterpart !== undefined || changedNames.length > 0)
     const cssClass = isNumber(field) ? 'n' : isTime(field) ? 'd' : 't'
     return html`<td class="${isSame ? `${cssClass} same` : cssClass}" data-label="${titleOf(field)}">
       ${
         isChanged
-          ? differencePart(context, field, { before, value, kind: pairedRow && kindOf(row) })
+          ? differencePart(context, field, { before, value, kind: counterpart && kindOf(row) })
           : contentOf(context, field, value)
       }
     </td>`

@@ -8,7 +8,7 @@ import { writtenIn } from '../documents/words/number-formats.ts'
 import { freshnessPart, provenancePart, type TableProvenance } from './provenance.ts'
 import { schemaOrgOf } from '../documents/dataset/schema-org.ts'
 import { linkHeader, signposts } from '../documents/links.ts'
-import { describing } from '../documents/registry.ts'
+import { descriptions } from '../documents/registry.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseQuery } from '../query/parameters.ts'
 import { describeDataset } from '../routes/documents/service.ts'
@@ -92,7 +92,7 @@ function summaryPart(
   return html`<dl class="facts-list">
     ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}
     ${factPart(words.period, period && coverageText(words, period))}
-    ${factPart(words.truth, shownTables.length > 0 && freshnessPart(context, dataset, shownTables, today))}
+    ${factPart(words.updates, shownTables.length > 0 && freshnessPart(context, dataset, shownTables, today))}
     ${factPart(words.author, dataset.author && partyPart(dataset.author))}
     ${factPart(words.source, dataset.source && partyPart(dataset.source))}
     ${factPart(words.license, dataset.license && partyPart(dataset.license))}
@@ -171,35 +171,35 @@ export function datasetPage(service: PageService): Resource {
         (shownTables) => datasetHtml(service, cited, shownTables),
       )
       const linksetAddress = writing.documents.ofDataset(dataset, 'linkset.json')
-      const Link = linkHeader(signposts(writing, view, context.language, describing), linksetAddress)
+      const Link = linkHeader(signposts(writing, view, context.language, descriptions), linksetAddress)
       return { ...answer, headers: { ...answer.headers, Link } }
     },
   }
 }
 
 async function provenancesOf({ snapshots }: PageService, dataset: Dataset): Promise<TableProvenance[]> {
-  const truths: TableProvenance[] = []
+  const provenances: TableProvenance[] = []
   for (const table of dataset.tables.values()) {
     const snapshot = snapshots.current(table)
     if (snapshot === null) continue
     const { manifest, report } = snapshot
-    truths.push({ table, manifest, report, lastCheck: await snapshots.lastCheck(table) })
+    provenances.push({ table, manifest, report, lastCheck: await snapshots.lastCheck(table) })
   }
-  return truths
+  return provenances
 }
 
 async function withSparks(
   service: PageService,
   dataset: Dataset,
-  truths: readonly TableProvenance[],
+  provenances: readonly TableProvenance[],
 ): Promise<ShownTable[]> {
   const shownTables: ShownTable[] = []
-  for (const truth of truths) {
-    const snapshot = service.snapshots.current(truth.table)
-    const isCurrent = snapshot?.manifest === truth.manifest
+  for (const provenance of provenances) {
+    const snapshot = service.snapshots.current(provenance.table)
+    const isCurrent = snapshot?.manifest === provenance.manifest
     shownTables.push({
-      ...truth,
-      spark: isCurrent ? await sparkOf(service, dataset, truth.table, snapshot) : null,
+      ...provenance,
+      spark: isCurrent ? await sparkOf(service, dataset, provenance.table, snapshot) : null,
     })
   }
   return shownTables

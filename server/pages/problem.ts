@@ -177,7 +177,7 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(pagePolicy, context.words.locale),
-    text: ({ code, message, extras: { headers, instead = null, errors = [] } }, instance) => {
+    text: ({ code, message, extras: { headers, wholeTable: instead = null, errors = [] } }, instance) => {
       const wait = headers?.['Retry-After']
       const retrySeconds = wait === undefined ? null : Number(wait)
       const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []

@@ -48,9 +48,9 @@ export function provenancePart(context: PageContext, tables: readonly TableProve
   if (tables.length === 0) return null
   const { words } = context
   return html`<section id="truth">
-    <h2>${words.truth}</h2>
+    <h2>${words.updates}</h2>
     ${stackedTable(
-      words.truth,
+      words.updates,
       [words.table, words.collected, words.imported, words.checked, words.changed, words.leftOut],
       tables.map((truth) => provenanceLine(context, truth)),
     )}

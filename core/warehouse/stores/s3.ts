@@ -218,7 +218,6 @@ export class S3Store implements Store {
         )
         return answer.ETag ?? ''
       } catch (error) {
-        // Two writes at the same moment conflict: try again.
         if (errorName(error) === 'ConditionalRequestConflict' && attempt < attemptsMax) continue
         if (!isRefused(error)) throw new StoreFailure(`${this.address}/${key}`, error)
         // The file may come from this very request, whose answer was lost.

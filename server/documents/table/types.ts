@@ -43,7 +43,7 @@ export function typescriptText(view: TableDescription): string {
 export function pythonText(view: TableDescription): string {
   const { table, nullable } = view
   const fields = inAlphabet(table.fields)
-  const typedFields = fields.map((field): [name: string, type: string, told: string] => {
+  const typedFields = fields.map((field): [name: string, type: string, comment: string] => {
     const { python: type } = typeRow(field.type).called
     return [field.name, nullable.has(field.name) ? `Optional[${type}]` : type, oneLine(describeField(field))]
   })

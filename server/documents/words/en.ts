@@ -104,7 +104,7 @@ export const en = {
   citation: (author: string | null, name: string, year: string, address: string, day: string | null) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. ${address}${day === null ? '' : ` (accessed ${day})`}.`,
 
-  truth: 'Updates',
+  updates: 'Updates',
   promise: (frequency: string) => `Update frequency: ${frequency}.`,
   noPromise: 'The publisher states no update frequency.',
   frequencies: {

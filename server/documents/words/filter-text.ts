@@ -22,14 +22,14 @@ export function describeCondition({ field, operator, values }: Condition, words:
     field.part === undefined ? titleOf(field) : words.parts[field.part.name](titleOf(field.part.base))
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
   const { list } = writtenIn(words)
-  const [first = '', last = first] = values
   const valueTexts = values.map((value) => valueText(words, field, value))
-  // A period has two values: its first and last day.
-  if (operator === 'ne')
-    return words.conditions.ne(
-      name,
-      first === last ? valueText(words, field, first) : (periodText(field, { first, last }) ?? first),
-    )
+  if (operator === 'ne') {
+    // One value, or the ends of an excluded period.
+    const [first = '', last = first] = values
+    const excludedText =
+      first === last ? valueText(words, field, first) : (periodText(field, { first, last }) ?? first)
+    return words.conditions.ne(name, excludedText)
+  }
   if (operator === 'in' && values.length === 1) return words.conditions.eq(name, valueTexts.join(''))
   if (operator === 'within') return words.conditions.within(name, valueTexts.join(', '))
   return words.conditions[operator](

@@ -75,7 +75,7 @@ export const pt: Words = {
   citation: (author, name, year, address, day) =>
     `${author === null ? `${name} (${year})` : `${author} (${year}). ${name}`}. Disponível em: ${address}.${day === null ? '' : ` Acesso em: ${day}.`}`,
 
-  truth: 'Atualização dos dados',
+  updates: 'Atualização dos dados',
   promise: (frequency) => `Frequência de atualização: ${frequency}.`,
   noPromise: 'Quem publica os dados não informa a frequência de atualização.',
   frequencies: {

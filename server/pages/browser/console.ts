@@ -133,7 +133,6 @@ export function sqlConsole(): void {
 
   let database: Promise<Database> | undefined
   let csv = ''
-  /** Runs the written SQL, and shows its result, or the error of DuckDB. */
   const runSql = async (): Promise<void> => {
     const sql = text.value.trim().replace(/;\s*$/, '')
     run.disabled = true

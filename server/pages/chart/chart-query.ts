@@ -85,23 +85,28 @@ function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name:
 export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedChart>): ChartQuery {
   const { table, snapshot } = answerable
   const [first] = dimensionsOf(table, snapshot.report)
-  const isUngrouped = query.terms.length === 0 && first !== undefined
-  const term = first && stepTerm(table, first, stepOf(first.field, snapshot.report))
+  const defaultTerm =
+    query.terms.length === 0 && first !== undefined
+      ? stepTerm(table, first, stepOf(first.field, snapshot.report))
+      : null
   const defaultGroup =
-    isUngrouped && term !== undefined
-      ? { terms: [term], parameters: new Map([...query.parameters, ['group', formatList([term.name])]]) }
-      : {}
+    defaultTerm === null
+      ? {}
+      : {
+          terms: [defaultTerm],
+          parameters: new Map([...query.parameters, ['group', formatList([defaultTerm.name])]]),
+        }
   const aggregation = { ...query, ...defaultGroup }
   const { parameters } = aggregation
-  const isOfRows = (name: string): boolean => name === 'snapshot' || aggregation.rowParameters.has(name)
-  const rowPairs = [...parameters].filter(([name]) => isOfRows(name))
-  const rows = parseRowQuery(table, `?${new URLSearchParams(rowPairs).toString()}`)
+  const isRowParameter = (name: string): boolean => name === 'snapshot' || aggregation.rowParameters.has(name)
+  const rowPairs = [...parameters].filter(([name]) => isRowParameter(name))
+  const rowQuery = parseRowQuery(table, `?${new URLSearchParams(rowPairs).toString()}`)
   const { fallback } = query
   return {
     ...answerable,
-    query: rows,
+    query: rowQuery,
     aggregation,
-    chartPairs: [...parameters].filter(([name]) => !isOfRows(name)),
+    chartPairs: [...parameters].filter(([name]) => !isRowParameter(name)),
     fallback: fallback && chartQuery({ ...answerable, query: { ...fallback, fallback: null } }),
   }
 }

@@ -69,14 +69,16 @@ async function drawSpark(
 function outlineOf(groups: Drawing['groups'], shape: Drawing['shape']): string {
   const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
   const stride = Math.ceil(sums.length / pointsMax)
-  const thinned = sums.filter((_, index) => (sums.length - 1 - index) % stride === 0)
-  // Bars are in the order of their chart; tiles have none.
-  const bars = shape === 'tiles' ? sums.toSorted((a, b) => b - a) : sums
-  const shownSums = shape === 'bars' || shape === 'tiles' ? bars.slice(0, barsMax) : thinned
+  const thinnedSums = sums.filter((_, index) => (sums.length - 1 - index) % stride === 0)
+  // Tiles have no order, so they become bars by size.
+  const orderedSums = shape === 'tiles' ? sums.toSorted((a, b) => b - a) : sums
+  const shownSums = shape === 'bars' || shape === 'tiles' ? orderedSums.slice(0, barsMax) : thinnedSums
   const [least, most] = [Math.min(0, ...shownSums), Math.max(0, ...shownSums)]
   const y = (value: number): number =>
     Math.round(height - 1 - ((value - least) / (most - least || 1)) * (height - 2))
-  const step = width / (shape === 'line' ? shownSums.length - 1 : Math.max(barsMax / 2, shownSums.length))
+  const slotsMin = barsMax / 2
+  const slotCount = Math.max(slotsMin, shownSums.length)
+  const step = width / (shape === 'line' ? shownSums.length - 1 : slotCount)
   const x = (index: number): number => Math.round(index * step * 10) / 10
   if (shape === 'line')
     return shownSums.map((sum, index) => `${index === 0 ? 'M' : 'L'}${x(index)} ${y(sum)}`).join('')

@@ -121,39 +121,39 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
   const isNarrow = width === chartWidths.narrow
   const [tileWidth, tileHeight] = [width / mapColumns, isNarrow ? 76 : 84]
   // Draws only some of many periods, but always the last.
-  const step = Math.ceil(groups.length / statePointsMax)
-  const shownGroups = groups.filter((_, index) => (groups.length - 1 - index) % step === 0)
+  const stride = Math.ceil(groups.length / statePointsMax)
+  const shownGroups = groups.filter((_, index) => (groups.length - 1 - index) % stride === 0)
   const [from, to] = [shownGroups[0]?.at ?? 0, shownGroups.at(-1)?.at ?? 0]
   // On phones, the number stands below the name.
   const [top, plotWidth, plotHeight] = isNarrow
     ? [30, tileWidth - 10, tileHeight - 42]
     : [22, tileWidth - 10, tileHeight - 34]
-  const body = series.flatMap((name, place) => {
-    const [row, column] = tilePlaces[name] ?? []
+  const body = series.flatMap((state, index) => {
+    const [row, column] = tilePlaces[state] ?? []
     if (row === undefined || column === undefined) return []
-    const points = shownGroups.flatMap(({ at, marks }) => (marks[place] ? [{ at, mark: marks[place] }] : []))
+    const points = shownGroups.flatMap(({ at, marks }) => (marks[index] ? [{ at, mark: marks[index] }] : []))
     const highest = points.reduce((greatest, { mark }) => Math.max(greatest, mark.value), 0)
-    const steps = points.map(({ at, mark }) => {
+    const coordinates = points.map(({ at, mark }) => {
       const x = to === from ? 0 : ((at - from) / (to - from)) * plotWidth
       const y = top + plotHeight - (Math.max(0, mark.value) / (highest || 1)) * plotHeight
       return `${round(x)} ${round(y)}`
     })
-    const isLastPartial = isPartial && points.at(-1)?.at === to && steps.length > 1
+    const isLastPartial = isPartial && points.at(-1)?.at === to && coordinates.length > 1
     const baseline = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
-    const label = textAt(name, 0, 12, { 'font-weight': 'bold' })
-    const value = { 'font-size': '11', fill: soft, class: 'soft' }
-    const [numberAt, anchor] = isNarrow ? [0, {}] : [plotWidth, { 'text-anchor': 'end' }]
+    const label = textAt(state, 0, 12, { 'font-weight': 'bold' })
+    const numberStyle = { 'font-size': '11', fill: soft, class: 'soft' }
+    const [numberX, anchor] = isNarrow ? [0, {}] : [plotWidth, { 'text-anchor': 'end' }]
     const tile =
       element('path', '', baseline) +
-      lineThrough(isLastPartial ? steps.slice(0, -1) : steps) +
-      (isLastPartial ? lineThrough(steps.slice(-2), true) : '') +
+      lineThrough(isLastPartial ? coordinates.slice(0, -1) : coordinates) +
+      (isLastPartial ? lineThrough(coordinates.slice(-2), true) : '') +
       label +
-      textAt(short(highest), numberAt, isNarrow ? 24 : 12, { ...anchor, ...value })
+      textAt(short(highest), numberX, isNarrow ? 24 : 12, { ...anchor, ...numberStyle })
     return [
       moved(
         column * tileWidth,
         row * tileHeight,
-        element('title', xmlText(`${name}: ${short(highest)}`)) + tile,
+        element('title', xmlText(`${state}: ${short(highest)}`)) + tile,
       ),
     ]
   })
