@@ -77,10 +77,10 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
       return
     }
     totals.rows += 1
-    if (bounds.values === first.length) totals.rowsLikeHeader += 1
-    if (bounds.values > 1) totals.rowsOfSeveralValues += 1
+    if (bounds.valueCount === first.length) totals.rowsLikeHeader += 1
+    if (bounds.valueCount > 1) totals.rowsOfSeveralValues += 1
     singlesAtEnd =
-      bounds.values > 1
+      bounds.valueCount > 1
         ? { rows: 0, start: 0 }
         : { rows: singlesAtEnd.rows + 1, start: singlesAtEnd.start || start }
   })

@@ -135,7 +135,7 @@ function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow
   })
   const last = new LastLines(lastLines, 'the sample')
   const pieces = [scanner.push(last.push(decoder.write(bytes)))]
-  if (isComplete && !scanner.stopped) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
+  if (isComplete && !scanner.hasFault) pieces.push(scanner.push(last.push(decoder.end())), scanner.end())
   const records = recordsIn(Buffer.concat(pieces), delimiter, quote)
   return records.map((values, index) => ({ values, line: scanner.lines.get(index) ?? 0 }))
 }

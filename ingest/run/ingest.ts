@@ -145,11 +145,11 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
     progress.log(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
     const damaged = await damagedIn(store, table)
     let previous: SnapshotId | null = null
-    for await (const snapshot of earlierThan(store, table, manifest)) {
+    for await (const earlierManifest of earlierThan(store, table, manifest)) {
       // If `current.json` is unreadable, a new snapshot is compared with the newest remaining one.
-      manifest ??= snapshot
-      if (damaged.includes(snapshot.snapshot)) continue
-      previous = snapshot.snapshot
+      manifest ??= earlierManifest
+      if (damaged.includes(earlierManifest.snapshot)) continue
+      previous = earlierManifest.snapshot
       break
     }
     return { manifest, isDamaged: true, damaged, previous }

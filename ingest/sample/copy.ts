@@ -43,7 +43,7 @@ function sampleName(table: Table): string {
 }
 
 /**
- * Creates the folder of the sample.
+ * Requires that the table has no other source, and creates the folder of the sample.
  * @throws StartError if the table has other files, or the sample cannot be written
  */
 async function requireNoOtherSource(folder: string, table: Table): Promise<void> {

@@ -9,7 +9,7 @@ export class RecordBounds {
   /** Bytes of each value without quotes; the array's size limits how many are recorded. */
   lengths = new Int32Array()
   /** Number of values, without the last of an incomplete record. */
-  values = 0
+  valueCount = 0
   breaks = 0
   /** End of the record, without its line end. */
   end = 0
@@ -30,18 +30,17 @@ export class RecordBounds {
     for (const byte of [marks.delimiter, marks.quote, LF, CR]) if (byte >= 0) this.#special[byte] = 1
   }
 
-  /** Returns whether a record at `start` ends in these bytes; if not, it is faulty or incomplete. */
+  /** Finds where the record at `start` ends. Returns false if it is faulty, or incomplete in these bytes. */
   find(data: Uint8Array, start: number): boolean {
     const { delimiter, quote } = this.#marks
     const specialBytes = this.#special
     const lengths = this.lengths
     const size = data.length
-    let [offset, values] = [start, 0]
+    let [offset, valueCount] = [start, 0]
     this.breaks = 0
     this.hasLooseQuotes = false
     for (;;) {
       let from = offset
-      let doubled = 0
       let length = 0
       while (offset < size && specialBytes[data[offset] as number] === 0) offset += 1
       if (offset < size && data[offset] === quote) {
@@ -51,24 +50,23 @@ export class RecordBounds {
         }
         from = offset + 1
         offset = this.#closingQuote(data, from)
-        doubled = this.#doubled
-        length = offset - from - doubled
+        length = offset - from - this.#doubled
         offset += 1
         const end = skipBlanks(data, offset, this.#marks)
         if (end > offset) this.hasLooseQuotes = true
         offset = end
       } else length = offset - from
       if (offset >= size) {
-        this.values = values
+        this.valueCount = valueCount
         return false
       }
-      if (values < lengths.length) lengths[values] = length
-      values += 1
+      if (valueCount < lengths.length) lengths[valueCount] = length
+      valueCount += 1
       const terminator = data[offset] as number
       offset += 1
       if (terminator === delimiter) continue
       this.end = offset - 1
-      this.values = values
+      this.valueCount = valueCount
       if (terminator === CR) {
         if (offset >= size) return false
         if (data[offset] !== LF) return this.#failWith(reasons.loneReturn)

@@ -44,8 +44,8 @@ function isByteEncoding(encoding: Encoding): encoding is ByteEncoding {
 
 const nothing = Buffer.alloc(0)
 // ISO 8859-1 has control characters in this range; files that use these bytes are Windows-1252.
-const controls = /[\u0080-\u009F]/g
-const unknown = /\uFFFD/g
+const controlCharacters = /[\u0080-\u009F]/g
+const replacementCharacters = /\uFFFD/g
 const loneSurrogate = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
 
 /**
@@ -69,7 +69,7 @@ type ByteEncoding = (typeof byteEncodings)[number]
 /** Marks characters that the encoding lacks, and reports UTF-8 in disguise. */
 function singleByteDecoder(encoding: ByteEncoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
-  const invalid = encoding === 'latin-1' ? controls : unknown
+  const invalid = encoding === 'latin-1' ? controlCharacters : replacementCharacters
   return {
     write: (chunk) => {
       disguise.inspect(chunk)
@@ -99,7 +99,8 @@ function multiByteDecoder(encoding: Encoding, name: string): Decoder {
   }
 }
 
-const withMarks = (text: string): Buffer => bytesOf(text, unknown, (index) => text.charCodeAt(index))
+const withMarks = (text: string): Buffer =>
+  bytesOf(text, replacementCharacters, (index) => text.charCodeAt(index))
 
 /** Detects UTF-8 read as another encoding (`SÃ£o`), which gives no error. */
 class DisguisedUtf8 {
@@ -162,7 +163,6 @@ function utf16(encoding: Encoding, name: string): Decoder {
       end: () => {
         if (bytes % 2 !== 0)
           throw new TableFailure(`${name} ends within a UTF-16 character, so it is cut off: fetch it again`)
-        // The end of the file may be half of a surrogate pair.
         const decodedEnd = half + (decoder?.end() ?? '')
         return bytesOf(decodedEnd, loneSurrogate, (index) => decodedEnd.charCodeAt(index))
       },
@@ -187,23 +187,23 @@ function withLineFeeds({ write, end }: Decoder, name: string): Decoder {
 
 function withoutMark({ write, end }: Decoder, mark: string): Decoder {
   const markBytes = Buffer.from(mark)
-  let waiting: Buffer | null = nothing
-  const start = (isLast: boolean): Buffer => {
-    if (waiting === null || (!isLast && waiting.length < markBytes.length)) return nothing
-    const bytes = waiting
-    waiting = null
+  let heldStart: Buffer | null = nothing
+  const releaseStart = (isLast: boolean): Buffer => {
+    if (heldStart === null || (!isLast && heldStart.length < markBytes.length)) return nothing
+    const bytes = heldStart
+    heldStart = null
     return bytes.subarray(0, markBytes.length).equals(markBytes) ? bytes.subarray(markBytes.length) : bytes
   }
   return {
     write: (chunk) => {
       const bytes = write(chunk)
-      if (waiting === null) return bytes
-      waiting = waiting.length === 0 ? bytes : Buffer.concat([waiting, bytes])
-      return start(false)
+      if (heldStart === null) return bytes
+      heldStart = heldStart.length === 0 ? bytes : Buffer.concat([heldStart, bytes])
+      return releaseStart(false)
     },
     end: () => {
       const tail = end()
-      return waiting === null ? tail : Buffer.concat([start(true), tail])
+      return heldStart === null ? tail : Buffer.concat([releaseStart(true), tail])
     },
   }
 }

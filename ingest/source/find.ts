@@ -113,10 +113,10 @@ async function matchingIn(
   folder: string,
   segment: string,
   isLastSegment: boolean,
-  name?: string,
+  sourcesName?: string,
 ): Promise<string[]> {
   if (!segment.includes('*')) return [path.posix.join(folder, segment)]
-  const place = await realPathWithin(sources, path.join(sources, folder), name)
+  const place = await realPathWithin(sources, path.join(sources, folder), sourcesName)
   if (place === null) return []
   const entries = await readdir(place, { withFileTypes: true }).catch(orNone<Dirent[]>([]))
   return entries

@@ -41,10 +41,10 @@ export interface UnpackLimits {
 
 /** CSV shrinks to a hundredth at best; beyond this ratio, a file is probably made to fill the disk. */
 const ratioMax = 500
-const uncheckedBytes = 64 * 1024 * 1024
+const ratioCheckBytesMin = 64 * 1024 * 1024
 
 /**
- * Returns a function that checks the sizes of text and compressed bytes so far.
+ * Returns a function to call for each chunk of text, with all compressed bytes so far.
  * @throws TableFailure if the text is too large
  */
 export function unpackCheck(
@@ -52,9 +52,9 @@ export function unpackCheck(
   { unpackedBytesMax }: UnpackLimits,
 ): (textBytes: number, packedSoFar: number) => void {
   let unpackedSoFar = 0
-  return (text, packed) => {
-    unpackedSoFar += text
-    if (unpackedSoFar > uncheckedBytes && unpackedSoFar > packed * ratioMax) {
+  return (textBytes, packedSoFar) => {
+    unpackedSoFar += textBytes
+    if (unpackedSoFar > ratioCheckBytesMin && unpackedSoFar > packedSoFar * ratioMax) {
       throw new TableFailure(
         `${file.name} unpacks to more than ${ratioMax} times its size, perhaps a zip bomb: if that is intended, unpack it yourself`,
       )

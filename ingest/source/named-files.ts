@@ -39,6 +39,7 @@ export async function namedFiles(
       if (matches.length === 0) throw new StartError(`there is no file ${name}`)
       for (const match of matches) {
         const file = path.join(folder, match)
+        // Refuses a link that leads out of the folder.
         await realPathWithin(folder, file, folder)
         files.push(await fileAt(file))
       }

@@ -129,7 +129,11 @@ export async function readSource(sources: readonly PlacedFile[], options: ReadOp
             checkStart(chunk)
             text += chunk.length
             const fractionRead = (bytesRead + fraction * member.bytes * share) / total
-            progress.advance({ fraction: fractionRead, rows: scan.before + scanner.records, bytes: text })
+            progress.advance({
+              fraction: fractionRead,
+              rows: scan.recordsBefore + scanner.records,
+              bytes: text,
+            })
             await writeRecords(scanner.push(last.push(decode.write(chunk))))
           },
         })
@@ -193,7 +197,7 @@ interface Scan {
   readonly constants: Constants
   /** True if messages must name the file. */
   readonly isOneOfSeveral: boolean
-  readonly before: number
+  readonly recordsBefore: number
   readonly scanner: CsvScanner
   readonly decode: ReturnType<typeof decoderOf>
   readonly last: LastLines
@@ -209,23 +213,23 @@ function scanOf(
   const { source, fields } = options.table
   const before = earlier.reduce((sum, { scanner }) => sum + scanner.records, 0)
   const recordsToLocate = [...(options.locate ?? [])].map((record) => record - before)
-  const masked = new Map(
+  const hidingByField = new Map(
     fields.flatMap(({ name, mask, reading: { nulls, trims } }) =>
       mask === null ? [] : [[name, { mask, nulls, trims }] as const],
     ),
   )
-  const headerOf = (name: string): string => source.rename.get(name) ?? name
+  const fieldNameOf = (header: string): string => source.rename.get(header) ?? header
   const scanner = new CsvScanner({
     ...source,
     hidesRows: hidesRows(options.table),
-    maskOf: (column) => masked.get(headerOf(column)) ?? null,
+    maskOf: (column) => hidingByField.get(fieldNameOf(column)) ?? null,
     locate: new Set(recordsToLocate),
   })
   return {
     file: member.name,
     constants,
     isOneOfSeveral,
-    before,
+    recordsBefore: before,
     scanner,
     decode: decoderOf(source.encoding, member.name, source.lineTerminator),
     last: new LastLines(source.skipLast, member.name),
@@ -242,7 +246,7 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
 }
 
 function requireStructure(scans: readonly Scan[]): void {
-  if (scans.at(-1)?.scanner.stopped !== true) return
+  if (scans.at(-1)?.scanner.hasFault !== true) return
   const rows = scans.reduce((sum, { scanner }) => sum + scanner.counts.rejectedRows, 1)
   throw new TableFailure('the source cannot be read as CSV; nothing was published', rejectsIn(scans), {
     count: rows,
@@ -311,7 +315,7 @@ function joinScans(
 ): ReadSource {
   const hidesText = hidesRows(table)
   const lines = new Map<number, { file: string; line: number }>()
-  for (const { scanner, before, file } of scans) {
+  for (const { scanner, recordsBefore: before, file } of scans) {
     for (const [record, line] of scanner.lines) lines.set(record + before, { file, line })
   }
   return {
@@ -325,16 +329,16 @@ function joinScans(
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
     lastLines: scans.flatMap(
-      ({ file, last: linesAtEnd, scanner: { hasStopped: isEnded, footer, counts } }) => {
+      ({ file, last: linesAtEnd, scanner: { hasFoundStopLine: hasFooter, footer, counts } }) => {
         const countPrefix = counts.last > 1 ? `${counts.last.toLocaleString('en')} lines from: ` : ''
-        const texts = [...(isEnded ? [`${countPrefix}${footer}`] : []), ...linesAtEnd.lines]
+        const texts = [...(hasFooter ? [`${countPrefix}${footer}`] : []), ...linesAtEnd.lines]
         return texts.map((text) => ({ file, text: hidesText ? null : text }))
       },
     ),
     filesWithoutStop:
       table.source.stopAt === null
         ? []
-        : scans.filter(({ scanner }) => !scanner.hasStopped).map(({ file }) => file),
+        : scans.filter(({ scanner }) => !scanner.hasFoundStopLine).map(({ file }) => file),
     filesWithoutLastLineFeed: scans
       .filter(({ scanner }) => !scanner.endsWithLineFeed)
       .map(({ file }) => file),

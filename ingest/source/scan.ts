@@ -70,14 +70,14 @@ export class CsvScanner {
   readonly #counts = { ...noSourceCounts, members: 1 }
   readonly #notes = new LineNotes()
   longest = 0
-  hasStopped = false
+  hasFoundStopLine = false
   /** Start of the line that ended the rows. */
   footer = ''
   #isLeftOpen = false
   #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
   /** The last line of a truncated file is usually not terminated. */
   endsWithLineFeed = true
-  #stopped = false
+  #hasFault = false
   readonly rejects: Reject[] = []
   /** First row that begins with a byte order mark, as in concatenated files. */
   markLine: number | null = null
@@ -122,8 +122,8 @@ export class CsvScanner {
     if (options.header !== null && options.headerInFile === null) this.#begin(options.header)
   }
 
-  get stopped(): boolean {
-    return this.#stopped
+  get hasFault(): boolean {
+    return this.#hasFault
   }
 
   get counts(): SourceCounts {
@@ -180,7 +180,7 @@ export class CsvScanner {
 
   end(): Buffer {
     const records = this.#waiting.length === 0 ? nothing : this.#scanWaiting()
-    if (this.#stopped || this.#rest.length === 0 || this.#skip > 0) return records
+    if (this.#hasFault || this.#rest.length === 0 || this.#skip > 0) return records
     this.endsWithLineFeed = false
     if (this.#rest.at(-1) === CR) {
       const lines = this.#rest.filter((byte) => byte === LF).length
@@ -191,18 +191,18 @@ export class CsvScanner {
   }
 
   #scan(data: Buffer, isLast: boolean): Buffer {
-    if (this.hasStopped) this.#countFooter(data)
-    if (this.#stopped || this.hasStopped || data.length === 0) return nothing
+    if (this.hasFoundStopLine) this.#countFooter(data)
+    if (this.#hasFault || this.hasFoundStopLine || data.length === 0) return nothing
     const isValidText =
       isUtf8(data.subarray(0, isLast ? data.length : completeLength(data))) && !data.includes(0)
     this.#notes.addMisread(this.#line, data)
     const collector = new ByteCollector(data)
     let start = 0
     let [lastRowStart, lastRowEnd, lastRowLine] = [0, 0, 0]
-    while (start < data.length && !this.#isStopped()) {
+    while (start < data.length && !this.#isFaulty()) {
       // Only sources with comments or an end line pay for this check of every row.
       const next = this.#hasMarks ? this.#skipNonRow(data, start, isLast, collector) : start
-      if (next === null || this.#isAtEnd()) break
+      if (next === null || this.#isAtStopLine()) break
       if (next > start) {
         start = next
         continue
@@ -219,14 +219,15 @@ export class CsvScanner {
       start = this.#bounds.next
     }
     if (lastRowEnd > 0) this.#last = { line: lastRowLine, record: data.subarray(lastRowStart, lastRowEnd) }
-    if (this.#isAtEnd()) return collector.upTo(start)
+    if (this.#isAtStopLine()) return collector.upTo(start)
     const { fault, breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)
-    if (this.#isStopped()) return nothing
+    if (this.#isFaulty()) return nothing
     // An incomplete record waits for more bytes; its line feeds are counted again then.
     this.#rest = start < data.length ? data.subarray(start) : nothing
     if (isLast && this.#rest.length > 0) this.#stop(this.#line, reasons.unclosed)
-    else if (this.#rest.length > recordBytesMax) this.#stop(this.#line, this.#tooLong(this.#bounds.values))
+    else if (this.#rest.length > recordBytesMax)
+      this.#stop(this.#line, this.#tooLong(this.#bounds.valueCount))
     return collector.upTo(start)
   }
 
@@ -241,7 +242,7 @@ export class CsvScanner {
       if (!mark.subarray(0, bytes.length).equals(bytes)) continue
       if (bytes.length < mark.length) return isLast ? start : null
       if (mark === this.#stopAt) {
-        this.hasStopped = true
+        this.hasFoundStopLine = true
         this.footer = data.toString('utf8', start, start + 4 * rowShownMax).split(/\r?\n/, 1)[0] ?? ''
         this.#countFooter(data.subarray(start))
         return start
@@ -258,7 +259,7 @@ export class CsvScanner {
   }
 
   #processRecord(data: Buffer, start: number, areSound: boolean, collector: ByteCollector): void {
-    const { end, next, values, breaks, hasLooseQuotes } = this.#bounds
+    const { end, next, valueCount: values, breaks, hasLooseQuotes } = this.#bounds
     const line = this.#line
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
@@ -350,7 +351,7 @@ export class CsvScanner {
   }
 
   #emptyExtraCells(data: Buffer, end: number): number {
-    const extra = this.#bounds.values - this.#filled.length
+    const extra = this.#bounds.valueCount - this.#filled.length
     if (extra <= 0) return 0
     const cells = data.subarray(end - extra, end)
     return cells.every((byte) => byte === this.#marks.delimiter) ? extra : 0
@@ -459,16 +460,16 @@ export class CsvScanner {
   }
 
   /** Without a method, TypeScript would take the field for unchanged. */
-  #isAtEnd(): boolean {
-    return this.hasStopped
+  #isAtStopLine(): boolean {
+    return this.hasFoundStopLine
   }
 
-  #isStopped(): boolean {
-    return this.#stopped
+  #isFaulty(): boolean {
+    return this.#hasFault
   }
 
   #stop(line: number, reason: string): void {
-    this.#stopped = true
+    this.#hasFault = true
     // This fault is reported even if the list of rejects is full.
     if (this.rejects.length >= detailedRejectsMax) this.rejects.pop()
     this.rejects.push({ line, field: null, text: null, reason })

@@ -12,23 +12,26 @@ export function suggestField(column: SeenColumn): SuggestedField {
   const nullTexts = distinctTexts.filter((text) => sureNulls.has(text))
   const valueTexts = distinctTexts.filter((text) => !sureNulls.has(text))
   const markedNullTexts = nullTexts.filter((text) => markedNulls.has(text))
-  const nulls = markedNullTexts.length === 0 ? {} : { nulls: ['', ...markedNullTexts] }
+  const nullKeys = markedNullTexts.length === 0 ? {} : { nulls: ['', ...markedNullTexts] }
   if (valueTexts.length === 0) {
     const field = plainString(() => 'all values are null, so any type would do')
     const keys = { ...field.keys, ...(nullTexts.length > 0 && { nulls: ['', ...nullTexts] }) }
-    const facts = nullTexts.length === 0 ? { isNotable: true } : nullsNotice(field, nullTexts)
-    return { ...field, keys, ...facts }
+    const notice = nullTexts.length === 0 ? { isNotable: true } : nullsNotice(field, nullTexts)
+    return { ...field, keys, ...notice }
   }
   const fieldOfType = column.isText === true ? null : nonTextField(column, valueTexts, nullTexts)
   if (fieldOfType !== null && fieldOfType.keys.type !== 'string') return fieldOfType
   const doubtfulNulls = nullTexts.filter((text) => !markedNulls.has(text))
   const isTrimmed = isPadded(column, valueTexts)
   const trimmedTexts = isTrimmed ? [...new Set(valueTexts.map((text) => text.trim()))] : valueTexts
-  const texts = isTrimmed ? trimmedCounts(column.texts) : column.texts
-  const untrimmedField = fieldOfType ?? textField({ ...column, texts }, trimmedTexts, nulls, doubtfulNulls)
-  const text = isTrimmed ? trimmedField(untrimmedField, valueTexts) : untrimmedField
-  const withNulls = { ...text, keys: { ...text.keys, ...nulls } }
-  return markedNullTexts.length === 0 ? withNulls : { ...withNulls, ...nullsNotice(text, markedNullTexts) }
+  const textCounts = isTrimmed ? trimmedCounts(column.texts) : column.texts
+  const plainField =
+    fieldOfType ?? textField({ ...column, texts: textCounts }, trimmedTexts, nullKeys, doubtfulNulls)
+  const stringField = isTrimmed ? trimmedField(plainField, valueTexts) : plainField
+  const withNulls = { ...stringField, keys: { ...stringField.keys, ...nullKeys } }
+  return markedNullTexts.length === 0
+    ? withNulls
+    : { ...withNulls, ...nullsNotice(stringField, markedNullTexts) }
 }
 
 function trimmedCounts(texts: SeenColumn['texts']): Map<string, number> {

@@ -26,8 +26,8 @@ const hoistableKeys = ['decimal', 'nulls', 'booleans', 'trim', 'format'] as cons
 
 /** Writes the entry of a table as YAML, with one field a line and its evidence as a comment. */
 export function entryText({ name, dialect, source, key: possibleKey, fields }: Entry): string {
-  const hoisted = hoistKeys(fields.map(({ keys: sourceKeys }) => sourceKeys))
-  const keys = {
+  const hoisted = hoistKeys(fields.map((field) => field.keys))
+  const sourceKeys = {
     ...source,
     ...dialectKeys(
       dialect,
@@ -35,7 +35,9 @@ export function entryText({ name, dialect, source, key: possibleKey, fields }: E
     ),
     ...hoisted.source,
   }
-  const sourceLines = Object.entries(keys).map(([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`)
+  const sourceLines = Object.entries(sourceKeys).map(
+    ([key, value]) => `    ${key}: ${JSON.stringify(value)}\n`,
+  )
   const rows = fields.map(
     ({ name: field, evidence, texts }, index) =>
       `    ${fieldLine(field, { ...texts, ...hoisted.fields[index] }, evidence)}\n`,
@@ -106,15 +108,18 @@ function omitKey<T extends object>(keys: T, key: string): T {
 
 export function columnNames(dialect: Dialect, names: readonly string[]): readonly string[] {
   const { hasHeader, firstLine } = dialect
-  return hasHeader && canBeMatched(firstLine) && !isHeaderOpen(dialect) ? firstLine : names
+  return hasHeader && canBeMatched(firstLine) && !isHeaderUndecided(dialect) ? firstLine : names
 }
 
 /** Returns whether another encoding would change the header, which names must match. */
-function isHeaderOpen({ isEncodingOpen, hasHeader, firstLine }: Dialect): boolean {
+function isHeaderUndecided({ isEncodingOpen, hasHeader, firstLine }: Dialect): boolean {
   return isEncodingOpen && hasHeader && firstLine.some((cell) => /[^\x20-\x7e]/.test(cell))
 }
 
-/** Keys of the source in which the dialect differs from the default one. */
+/**
+ * Keys of the source in which the dialect differs from the default one. A header that another encoding would
+ * change is skipped, and its columns are named.
+ */
 function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string, unknown> {
   const {
     encoding,
@@ -133,8 +138,8 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
   } = dialect
   // `columnNames` returns `firstLine` itself if that line gives the names.
   const isFirstLineUsed = columnNames(dialect, names) === firstLine
-  const hasOpenHeader = isHeaderOpen(dialect)
-  const linesToSkip = skipLines + (hasOpenHeader ? headerLines : 0)
+  const hasUndecidedHeader = isHeaderUndecided(dialect)
+  const linesToSkip = skipLines + (hasUndecidedHeader ? headerLines : 0)
   const renames = firstLine.flatMap((cell, index) =>
     cell === names[index] ? [] : [[cell, names[index] ?? '']],
   )
@@ -144,7 +149,7 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
     ...(quote !== '"' && { quote: quote ?? 'none' }),
     ...(lineTerminator === 'cr' && { line_terminator: lineTerminator }),
     ...(linesToSkip > 0 && { skip_lines: linesToSkip }),
-    ...(headerLines > 1 && !hasOpenHeader && { header_lines: headerLines }),
+    ...(headerLines > 1 && !hasUndecidedHeader && { header_lines: headerLines }),
     ...(comment !== null && { comment }),
     ...(skipRepeatedHeaders && { skip_repeated_headers: true }),
     ...(dropEmptyExtraCells && { drop_empty_extra_cells: true }),
@@ -154,7 +159,7 @@ function dialectKeys(dialect: Dialect, names: readonly string[]): Record<string,
       ),
     }),
     ...(lastLines > 0 && { skip_last: lastLines }),
-    ...(!isFirstLineUsed && hasHeader && !hasOpenHeader && { header_in_file: firstLine }),
+    ...(!isFirstLineUsed && hasHeader && !hasUndecidedHeader && { header_in_file: firstLine }),
     ...(!isFirstLineUsed && { header: names }),
     ...(isFirstLineUsed && renames.length > 0 && { rename: Object.fromEntries(renames) as object }),
   }

@@ -17,7 +17,7 @@ export async function runSuggest(
   if (!process.stderr.isTTY) progress.log(`reading ${names[0] ?? ''}`)
   try {
     const { files, source } = await namedFiles(names, scratch, settings, progress)
-    // Several files outside of SOURCES are named as if they were moved directly into it.
+    // Several files outside of SOURCES are named as if moved into it.
     const areElsewhere = source.files === undefined && files.length > 1
     const sourceKeys = areElsewhere ? { files: names.map((name) => path.basename(name)) } : source
     const memberKey = options.member === undefined ? {} : { member: options.member }

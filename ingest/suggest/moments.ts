@@ -106,12 +106,15 @@ function datesOf(text: string): Reading[] {
   if (isMonthFirst || monthPattern.test(second)) {
     const [month, day] = isMonthFirst ? [first, second] : [second, first]
     if (!/^\d{1,2}$/.test(day) || !/^\d{4}$/.test(third)) return []
-    const days = [...(day.length === 2 ? ['dd'] : []), 'd']
+    // Separators are equal, except in `May 3, 2020` and `3. May 2020`.
+    const areUsual = secondSeparator === separator || [' , ', '.  '].includes(separator + secondSeparator)
+    if (!areUsual) return []
+    const dayFormats = [...(day.length === 2 ? ['dd'] : []), 'd']
     return monthsOf(month).flatMap(({ word, number }) => {
-      if (secondSeparator !== separator && ![' , ', '.  '].includes(separator + secondSeparator)) return []
-      const formats = days.map(
-        (order) => `${(isMonthFirst ? [word, order] : [order, word]).join(separator)}${secondSeparator}yyyy`,
-      )
+      const formats = dayFormats.map((dayFormat) => {
+        const dayAndMonth = isMonthFirst ? [word, dayFormat] : [dayFormat, word]
+        return `${dayAndMonth.join(separator)}${secondSeparator}yyyy`
+      })
       return readings(formats, third, String(number), day)
     })
   }
@@ -198,7 +201,6 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
         extraFormats: [],
         isForAllTexts: true,
       }
-    // Plain formats need no declaration.
     return { type: typeOf(first), formats: commonFormats.some(isPlain) ? [] : [first] }
   }
   return chooseFormats(texts, readingsByText, rankedFormats)

@@ -171,8 +171,8 @@ function plainNumber({ decimal, groups }: Separators, digits: string): string {
 const gapsMax = 4
 
 /**
- * Finds texts that enumerate parts, such as 1.9, 1.10 and 1.11: some end in a zero that others lack, none has
- * a zero after the point, and they are numbered closely.
+ * Finds texts that enumerate parts, such as 1.9, 1.10 and 1.11: no part has leading zeros, one ends in 0,
+ * another has one digit, and few parts are missing or both 1.1 and 1.10 occur.
  * @returns two such texts; null for numbers
  */
 function enumerationOf(plainNumbers: readonly string[]): readonly [string, string] | null {
@@ -189,8 +189,9 @@ function enumerationOf(plainNumbers: readonly string[]): readonly [string, strin
   const isClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
   const numbers = new Set(plainNumbers.map(Number))
   const areWrittenTwice = numbers.size <= plainNumbers.length / 2
-  if (!isClose && (equalNumber === undefined || (neighbourCount < positions.size / 2 && !areWrittenTwice)))
-    return null
+  const hasNeighbours = neighbourCount >= positions.size / 2
+  const isListWithPair = equalNumber !== undefined && (hasNeighbours || areWrittenTwice)
+  if (!isClose && !isListWithPair) return null
   return [equalNumber ?? singleDigits.at(-1) ?? '', textEndingInZero]
 }
 

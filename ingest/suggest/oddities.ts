@@ -19,10 +19,11 @@ export function oddityOf(values: readonly string[]): Oddity | null {
     return statement(
       `${visibleJson(formula)} has signs of a spreadsheet around its text: remove them from the file`,
     )
-  const [invisibleText, ...furtherValues] = values.filter((text) => /\p{Cf}/u.test(text))
+  const invisibleTexts = values.filter((text) => /\p{Cf}/u.test(text))
+  const [invisibleText] = invisibleTexts
   // If fewer than half the values have invisible characters, another question names them and their lines.
-  const areMostInvisible = invisibleText !== undefined && furtherValues.length >= values.length / 2 - 1
-  if (areMostInvisible && values.every(isNumeric))
+  const areMostInvisible = invisibleTexts.length >= values.length / 2
+  if (invisibleText !== undefined && areMostInvisible && values.every(isNumeric))
     return statement(
       `${visibleJson(invisibleText)} has invisible characters (${invisibleIn(invisibleText).join(', ')}): remove them from the file to publish numbers or dates`,
     )

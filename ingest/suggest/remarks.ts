@@ -63,9 +63,9 @@ function describeNames({ hasHeader, firstLine }: Dialect): string[] {
     : []
 }
 
-function rejectTexts({ counts: { rejectedRows }, rejects }: ReadSource, open: number): string[] {
-  const openFieldPhrase = open === 1 ? 'a field is a text' : `${open} fields are texts`
-  const fitPhrase = `every value fits the suggested entry${open === 0 ? '' : `, in which ${openFieldPhrase} until you answer a question`}`
+function rejectTexts({ counts: { rejectedRows }, rejects }: ReadSource, openFieldCount: number): string[] {
+  const openFieldPhrase = openFieldCount === 1 ? 'a field is a text' : `${openFieldCount} fields are texts`
+  const fitPhrase = `every value fits the suggested entry${openFieldCount === 0 ? '' : `, in which ${openFieldPhrase} until you answer a question`}`
   if (rejectedRows === 0) return [`tried on all rows: ${fitPhrase}`]
   const brokenLine = brokenRow(rejects)
   const rowPhrase = rejectedRows === 1 ? 'a row' : `${rejectedRows.toLocaleString('en')} rows`

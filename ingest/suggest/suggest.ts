@@ -340,10 +340,10 @@ class Draft {
     const { encoding, evidence, question = null } = await encodingOf(members.flat())
     if (encoding === this.dialect.encoding) return false
     const [, ...furtherEvidence] = this.dialect.evidence
-    const openQuestions = this.dialect.isEncodingOpen
+    const otherQuestions = this.dialect.isEncodingOpen
       ? this.dialect.questions.slice(1)
       : this.dialect.questions
-    const questions = [...(question === null ? [] : [question]), ...openQuestions]
+    const questions = [...(question === null ? [] : [question]), ...otherQuestions]
     this.dialect = {
       ...this.dialect,
       encoding,
@@ -372,13 +372,13 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
     const isLikeHeader =
       new Set(values).size === values.length && values.every((name) => columnNamePattern.test(name))
     if (!isLikeHeader) continue
-    // Without this name, the column would not be text.
-    const isOnlyText = columns.some((column, index) => {
+    // Only the name of the second header makes a column text.
+    const isSecondHeader = columns.some((column, index) => {
       const otherTexts = new Map(column.texts)
       otherTexts.delete(values[index] ?? '')
       return otherTexts.size > 0 && isTextColumn(column) && !isTextColumn({ ...column, texts: otherTexts })
     })
-    if (isOnlyText)
+    if (isSecondHeader)
       throw new TableFailure(
         `line ${line}: a second table (header ${JSON.stringify(values.join(','))}) begins after an empty row: make it a file of its own`,
       )
@@ -414,12 +414,12 @@ function describeField(
   const evidence = field.evidence(fieldTrial)
   const exceptions = exceptionsText(field, trial, index, placesText)
   const advice = question ?? (exceptions === null ? null : adviceOf(field, trial, index))
+  const findings = question === null ? [exceptions, advice] : [question, exceptions]
   return {
     isEmpty: fieldTrial.filled === 0,
-    evidence: joined(evidence, ...(question === null ? [exceptions, advice] : [question, exceptions])),
+    evidence: joined(evidence, ...findings),
     notice: advice === null && isNotable ? evidence : null,
-    question:
-      advice === null ? null : joined(...(question === null ? [exceptions, advice] : [question, exceptions])),
+    question: advice === null ? null : joined(...findings),
   }
 }
 

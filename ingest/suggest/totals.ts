@@ -45,9 +45,10 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
       cellCounts.set(keyOf(column, text), (cellCounts.get(keyOf(column, text)) ?? 0) + 1)
   let [previousTotal, latestTotal] = [0, 0]
   const totalRows = rows.flatMap(({ line, values }, rowIndex): TotalRow[] => {
+    const hasTotalWord = totalWordRows.has(rowIndex)
     const isEnd = rowIndex === 0 || rowIndex === rows.length - 1
-    if (!totalWordRows.has(rowIndex) && !isEnd) return []
-    const column = totalWordRows.has(rowIndex)
+    if (!hasTotalWord && !isEnd) return []
+    const column = hasTotalWord
       ? (totalWordColumns[rowIndex] ?? 0)
       : values.findIndex((text, index) => text !== '' && sums[index] == null)
     const label = values[column]?.trim() ?? ''
@@ -55,8 +56,9 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
       index === column || text.trim() === '' ? [] : [{ text, index }],
     )
     const numberCells = cells.filter(({ index }) => sums[index] != null)
-    if (totalWordRows.has(rowIndex)) [previousTotal, latestTotal] = [latestTotal, rowIndex]
-    const isCommonLabel = (cellCounts.get(keyOf(column, label)) ?? 0) > (totalWordRows.has(rowIndex) ? 0 : 1)
+    if (hasTotalWord) [previousTotal, latestTotal] = [latestTotal, rowIndex]
+    const ownCount = hasTotalWord ? 0 : 1
+    const isCommonLabel = (cellCounts.get(keyOf(column, label)) ?? 0) > ownCount
     if (column === -1 || isCommonLabel || numberCells.length === 0) return []
     const isSumOf = (from: number, to: number): boolean =>
       numberCells.every(({ text, index }) =>
@@ -66,10 +68,11 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
           sums[index] as RunningSums,
         ),
       )
-    const isSumAbove =
-      isSumOf(previousTotal, rowIndex) || isSumOf(previousTotal + 1, rowIndex) || isSumOf(0, rowIndex)
+    // Without an earlier total, the first row may be a total itself.
+    const isSumSinceTotal = isSumOf(previousTotal, rowIndex) || isSumOf(previousTotal + 1, rowIndex)
+    const isSumAbove = isSumSinceTotal || isSumOf(0, rowIndex)
     const hasTexts = numberCells.length < cells.length
-    if (!totalWordRows.has(rowIndex)) {
+    if (!hasTotalWord) {
       const isGrandTotal =
         numberCells.length >= numbersMin && rows.length > rowsMin && isSumOf(0, rows.length)
       return isGrandTotal ? [{ line, column, label, kind: 'possibleSum' }] : []

@@ -154,7 +154,7 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
 }
 
 function sentencesOf({ table, manifest, report, answer }: Change, words: Words): string[] {
-  const { rows, before, changes: [changes] = [] } = manifest
+  const { rows, before, changes: [latestChanges] = [] } = manifest
   const { count, day, list } = writtenIn(words)
   const rowsNow = words.rows(count(rows))
   const difference = rows - (before?.rows ?? rows)
@@ -169,11 +169,16 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
             `${difference > 0 ? '+' : '−'}${count(Math.abs(difference))}`,
           )
   const rejected = report?.rejected_rows ?? 0
-  const changed = changes === undefined ? [] : changedRowTexts(words, changes).map(({ text }) => text)
+  const changedRows =
+    latestChanges === undefined ? [] : changedRowTexts(words, latestChanges).map(({ text }) => text)
   const sentences = [
     ...(answer === undefined ? [] : [answerSentence(answer, words)]),
     rowsSentence,
-    ...(changed.length > 0 ? [`${list(changed)}.`] : changes === undefined ? [] : [words.noRowChanged]),
+    ...(changedRows.length > 0
+      ? [`${list(changedRows)}.`]
+      : latestChanges === undefined
+        ? []
+        : [words.noRowChanged]),
     ...schemaSentences(table, manifest, words),
     ...(rejected > 0 ? [words.leftOutOfTable(count(rejected))] : []),
     ...(report?.accepted_drift ?? []).map(words.unlikeBefore),

@@ -308,14 +308,14 @@ function scanned(chunks: readonly Buffer[], { delimiter, quote }: Dialect, aside
   })
   // Nothing is read after a fault of structure.
   const pieces = chunks.map((chunk) =>
-    scanner.stopped ? chunk : scanner.push(last.push(Buffer.from(chunk))),
+    scanner.hasFault ? chunk : scanner.push(last.push(Buffer.from(chunk))),
   )
-  if (!scanner.stopped) pieces.push(scanner.end())
+  if (!scanner.hasFault) pieces.push(scanner.end())
   const plain = Buffer.concat(pieces).toString('latin1')
-  const { stopped, header, rejects, counts } = scanner
+  const { hasFault: stopped, header, rejects, counts } = scanner
   // Records before a fault depend on the chunks; none of them is used.
   if (stopped) return { header, rejects, rejectedRows: counts.rejectedRows }
-  const { columns, hasStopped: isEnded, endsWithLineFeed, lines } = scanner
+  const { columns, hasFoundStopLine: isEnded, endsWithLineFeed, lines } = scanner
   return {
     header,
     rejects,

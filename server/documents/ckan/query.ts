@@ -179,7 +179,7 @@ function unquoted(token: string): string {
 }
 
 function matching(field: string, token: string): Test {
-  if (token === '*' || (field === '*' && token === '*')) return () => true
+  if (token === '*') return () => true
   const sought = foldText(unquoted(token))
   const isPattern = !token.startsWith('"') && token.includes('*')
   if (isPattern) {
