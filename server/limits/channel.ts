@@ -36,7 +36,7 @@ export class CountsChannel {
     return { add: (client, amount, isCapped = false) => this.#ask(policy, client, amount, isCapped) }
   }
 
-  onConnection({ counted }: Replies): void {
+  handleReplies({ counted }: Replies): void {
     for (const [id, totalHits, resetsAt] of counted) {
       const waiting = this.#waiting.get(id)
       this.#waiting.delete(id)

@@ -96,11 +96,12 @@ function tablePart(
 ): Html {
   const { addresses, language, words } = context
   const { bytes } = writtenIn(words)
+  const newestFirst = [manifest, ...earlier]
   return html`<section id="${table.name}">
     <h2><a href="${addresses.table(language, table)}">${titleOf(table)}</a></h2>
     <h3>${words.versions}</h3>
     <ol class="versions">
-      ${[manifest, ...earlier].map((version, index) => versionPart(context, table, version, earlier[index] ?? null))}
+      ${newestFirst.map((version, index) => versionPart(context, table, version, newestFirst[index + 1] ?? null))}
     </ol>
     <h3>${words.files}</h3>
     ${stackedTable(

@@ -60,7 +60,8 @@ function highlight(text: string): string {
     const isClosing = token === '}' || token === ']'
     const isAfterOpening = previous === '{' || previous === '['
     if (isClosing) depth -= 1
-    if (isClosing ? !isAfterOpening : isAfterOpening) startLine()
+    const isEmptyPair = isClosing && isAfterOpening
+    if ((isClosing || isAfterOpening) && !isEmptyPair) startLine()
     pieces.push(tokenPart(token, matches[index + 1] === ':'))
     if (token === '{' || token === '[') depth += 1
     if (token === ',') startLine()

@@ -109,17 +109,17 @@ function correctionForm(
     }
   }
   const labelOf = (parameter: string): string => {
-    const [title, operator] = [titleFor(parameter), targetFor(parameter)?.operator ?? 'eq']
+    const title = titleFor(parameter)
+    const operator = targetFor(parameter)?.operator ?? 'eq'
     return operator === 'eq' || !isOperator(operator) ? title : words.conditions[operator](title, '…')
   }
-  // Unknown parameters are left out, since another value would not correct them.
   const correctableParameters = parameters.filter(
     ([name]) => isOfApi || !errors.some((error) => error.parameter === name && isUncorrectable(error)),
   )
-  const names = new Set(correctableParameters.map(([name]) => name))
+  const correctableNames = new Set(correctableParameters.map(([name]) => name))
   return html`<form class="correction" method="get">
     ${errors
-      .filter(({ parameter }) => !names.has(parameter))
+      .filter(({ parameter }) => !correctableNames.has(parameter))
       .map((error) => html`<p role="alert">${messageOf(error)}</p>`)}
     ${correctableParameters.slice(0, correctedMax).map(([name, text], index) => {
       const error = errors.find(({ parameter }) => parameter === name)
@@ -183,7 +183,9 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
       const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
       const isPage = languages.some((language) => target.startsWith(`/${language}/`))
       const isBelowApi = context.catalog.families.some(({ prefix }) => target.startsWith(`${prefix}/`))
+      // Any address may be unknown; other problems outside pages are the API's.
       const isOfApi = code === 'unknown-address' ? isBelowApi : !isPage
+      // Addresses of tables begin with `/<language>/dataset/<slug>/<name>`.
       const [, , , slug = '', name = ''] = target.split(/[/?]/)
       const dataset = isPage ? (context.catalog.datasets.get(slug) ?? null) : null
       return textOf(

@@ -107,6 +107,7 @@ export function rowPage(service: PageService): Resource {
       const parse = (table: Table, target: string): RowQuery => {
         const snapshotParameters = parseQuery(target, ['snapshot'])
         if (number === 0) throw new InvalidPage()
+        // With one row per page, row numbers are page numbers.
         return parseRowQuery(
           table,
           withQuery('', new Map([...snapshotParameters, ['page_size', '1']]), number),

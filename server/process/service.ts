@@ -100,7 +100,9 @@ export async function openService(
       catalogFault: () => worker?.notReplaced() ?? watch.fault,
       onOtherFields: (id, manifest) => {
         void refit()
-        return allTables(declared).some((table) => tableId(table) === id && isServable(table, manifest))
+        return allTables(declaredCatalog).some(
+          (table) => tableId(table) === id && isServable(table, manifest),
+        )
       },
     },
     { pages: database, scans: scanDatabase },
@@ -109,14 +111,14 @@ export async function openService(
   await scanDatabase.lock()
   const { pool, scanPool, exports, transfers, sendBudget, memory } = resources
   let current = await preparePublication(resources, await fitToWarehouse(store, catalog, () => null), null)
-  let declared = catalog
+  let declaredCatalog = catalog
   let isStopping = false
   let swapping: Promise<void> = Promise.resolve()
   /** Serves another catalog, or the same one fitted anew, once its tables are loaded. */
   const swap = async (next: Catalog): Promise<void> => {
     const before = current
     const fitted = await fitToWarehouse(store, next, (table) => before.built.runtime.snapshots.latest(table))
-    if (next === declared && fitted.key === before.fitted.key) return
+    if (next === declaredCatalog && fitted.key === before.fitted.key) return
     const publication = await preparePublication(resources, fitted, before)
     try {
       await publication.load()
@@ -126,7 +128,7 @@ export async function openService(
     }
     current = publication
     gate.open(publication.app)
-    declared = next
+    declaredCatalog = next
     if (isStopping) publication.built.runtime.readiness.stopping()
     before.retire({ successor: publication })
   }
@@ -136,7 +138,7 @@ export async function openService(
     return swapped
   }
   const refit = (): Promise<void> =>
-    swapInTurn(() => declared).catch((error: unknown) => {
+    swapInTurn(() => declaredCatalog).catch((error: unknown) => {
       log.error(
         { err: error },
         'the catalog could not be adapted to the fields of the published tables; trying again',

@@ -91,12 +91,12 @@ export function parseAggregateQuery(
   excludedNames: readonly ParameterName[] = [],
 ): AggregateQuery {
   const offeredNames = names.filter((name) => !excludedNames.some((excluded) => excluded === name))
-  const groupParameters: { name: string; text: string; measureTarget: GroupTarget }[] = []
+  const measureParameters: { name: string; text: string; measureTarget: GroupTarget }[] = []
   const otherPairs: [string, string][] = []
   for (const [name, text] of withLists(table, parametersOf(target), listNames)) {
-    const aim = isRowParameter(table, name) ? null : groupTarget(table, name)
-    if (aim === null) otherPairs.push([name, text])
-    else if (text !== '') groupParameters.push({ name, text, measureTarget: aim })
+    const measureTarget = isRowParameter(table, name) ? null : groupTarget(table, name)
+    if (measureTarget === null) otherPairs.push([name, text])
+    else if (text !== '') measureParameters.push({ name, text, measureTarget })
   }
   const { given, conditions: rowConditions, errors } = readGiven(table, otherPairs, offeredNames)
   const readParameter = readerOf(given, errors)
@@ -104,19 +104,19 @@ export function parseAggregateQuery(
   const measures = readParameter<Measure[]>('measure', [rowsMeasure(table)], (text) =>
     parseMeasures(table, text),
   )
-  const keys = [...terms, ...measures].map(({ name }) => name)
+  const orderableNames = [...terms, ...measures].map(({ name }) => name)
   if (given.has('ordering') && given.has('order-by')) {
     const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })
   }
   const readOrdering = (parameter: string, fallback: OrderKey[]): OrderKey[] =>
     readParameter(parameter, fallback, (text) =>
-      errors.length > 0 ? [] : parseGroupOrder(parameter, text, keys),
+      errors.length > 0 ? [] : parseGroupOrder(parameter, text, orderableNames),
     )
   const ordering = readOrdering('ordering', readOrdering('order-by', []))
   const conditions: Condition[] = []
-  for (const { name, text, measureTarget: aim } of groupParameters) {
-    const condition = errors.length > 0 ? null : parseGroupCondition(aim, text, measures)
+  for (const { name, text, measureTarget } of measureParameters) {
+    const condition = errors.length > 0 ? null : parseGroupCondition(measureTarget, text, measures)
     if (condition instanceof Invalid) errors.push({ parameter: name, message: condition.message })
     else if (condition !== null && conditions.some((earlier) => haveSameParameter(earlier, condition)))
       errors.push({ parameter: name, message: `The parameter "${name}" repeats a condition: remove it.` })

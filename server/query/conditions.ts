@@ -45,7 +45,7 @@ export interface Target {
   readonly operator: string | null
 }
 
-/** Null if a parameter names no field. */
+/** Parses `field`, `field__operator`, `field__part` or `field__part__operator`; null if it names no field. */
 export function targetOf(table: Table, parameter: string): Target | null {
   const fieldNamed = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
   const exactField = fieldNamed(parameter)
@@ -158,7 +158,6 @@ function parseBox(text: string): string[] | null {
   return isRight ? numbers.map((number) => String(number === 0 ? 0 : number)) : null
 }
 
-/** Parses the operands of a list or a pair. */
 function parseSeveral(field: Term, operator: Operator, text: string): Condition | Invalid {
   const name = parameterOf(field, operator)
   const suggestion = correctedList(text)
@@ -179,13 +178,15 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
       `Each value of the parameter "${name}" must be ${expectedOperand(field)}.`,
       operandType(field),
     )
-  if (operatorRow(operator).operandKind === 'pair' && texts.length === 2)
-    return { field, operator, values: [valuesOfTexts[0]?.[0] ?? '', valuesOfTexts[1]?.at(-1) ?? ''] }
+  if (operatorRow(operator).operandKind === 'pair') {
+    if (texts.length !== 2)
+      return new Invalid(
+        `The parameter "${name}" must be two values separated by a comma, the lowest and the highest.`,
+      )
+    const [lowest, highest] = valuesOfTexts
+    return { field, operator, values: [lowest?.[0] ?? '', highest?.at(-1) ?? ''] }
+  }
   const allValues = valuesOfTexts.flatMap((value) => value ?? [])
-  if (operatorRow(operator).operandKind === 'pair')
-    return new Invalid(
-      `The parameter "${name}" must be two values separated by a comma, the lowest and the highest.`,
-    )
   if (allValues.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
   const list = { field, operator, values: [...new Set(allValues)].toSorted() }
@@ -283,17 +284,15 @@ export function parameterFor(
 ): [name: string, text: string] {
   const [first = '', last = first] = values
   const isEquality = operator === 'eq' || operator === 'ne'
+  const canOmitOperator = operator === 'eq' && !isReserved(field.name)
   // Write the value `""` as a list, since `=""` would mean the empty text.
   if (operator === 'eq' && first === emptyTextLiteral) return [`${field.name}__in`, formatList(values)]
   if (isEquality && first === '' && isText(field) && values.length === 1)
-    return [
-      operator === 'eq' && !isReserved(field.name) ? field.name : parameterOf(field, operator),
-      emptyTextLiteral,
-    ]
+    return [canOmitOperator ? field.name : parameterOf(field, operator), emptyTextLiteral]
   // The bounds of a period, such as a year, are written as the period.
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
   // Fields named like a parameter and the text `None` need `<field>__eq`: `<field>=None` means null.
-  const isFieldAlone = operator === 'eq' && !isReserved(field.name) && value !== 'None'
+  const isFieldAlone = canOmitOperator && value !== 'None'
   const name = isFieldAlone ? field.name : parameterOf(field, operator)
   // Without quotes the whole list could be read as a single value.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && isText(field))

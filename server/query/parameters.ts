@@ -100,7 +100,7 @@ function orderText({ field, direction }: OrderKey): string {
 export type QueryParameters = ReadonlyMap<string, string>
 
 /**
- * Parses strictly.
+ * Reads known parameters, without empty ones.
  * @param target path and query as received
  * @throws MalformedQuery, or InvalidQuery naming each unknown or repeated parameter
  */

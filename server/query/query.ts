@@ -157,7 +157,7 @@ export function withLists(
   for (const [written, text] of pairs) {
     const name = written.endsWith('[]') ? written.slice(0, -2) : written
     if (!names.has(name) && !isListOperand(table, name)) otherPairs.push([written, text])
-    else if (valuesByName.get(name)?.push(text) === undefined) valuesByName.set(name, [text])
+    else valuesByName.set(name, [...(valuesByName.get(name) ?? []), text])
     if (name !== written) bracketedNames.add(name)
   }
   const lists = [...valuesByName].map(([name, values]): [string, string] => {

@@ -16,17 +16,17 @@ export function mixedTotal(table: Table, { terms, measures, filter }: AggregateQ
 }
 
 /**
- * Returns the first total that the filter leaves among its parts, or null: sums would count both.
- * @param separated names of fields that separate rows in another way
+ * Returns the first total that the filter mixes with its parts.
+ * @param separatingNames names of fields that separate totals otherwise, such as groups
  */
 export function unseparatedTotal(
   table: Table,
   { conditions }: Pick<RowFilter, 'conditions'>,
-  separated: ReadonlySet<string> = new Set(),
+  separatingNames: ReadonlySet<string> = new Set(),
 ): Total | null {
   for (const [name, value] of table.totals) {
     const field = table.fields.find((item) => item.name === name)
-    if (field === undefined || separated.has(name)) continue
+    if (field === undefined || separatingNames.has(name)) continue
     const isSeparated = conditions.some((condition) => {
       if (condition.field !== field) return false
       const { operator, values } = condition

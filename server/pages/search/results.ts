@@ -62,14 +62,20 @@ async function findResults(
   // All searches together are one client for DuckDB: its queue serves other requests between them.
   const requester = { client: 'search', pageBytesMax, signal, pay: async () => {} }
   const sources = { catalog: context.catalog, snapshots, dictionaries, requester }
-  const matches = indexOf(context).find(words)
-  const values = await findValues(sources, phrases)
-  const hasFullMatch = values.length > 0 || matches.some((match) => match.words.size === words.length)
+  const textMatches = indexOf(context).find(words)
+  const valueMatches = await findValues(sources, phrases)
+  const hasFullMatch =
+    valueMatches.length > 0 || textMatches.some((match) => match.words.size === words.length)
   const foldedText = foldText(text.trim())
-  const parts =
+  const partMatches =
     hasFullMatch || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
-  const { chartValues, tables, bestValues } = rank(context.catalog, matches, [...values, ...parts], search)
-  const wordsInTexts = new Map(matches.map((match) => [keyOf(match), match.words]))
+  const { chartValues, tables, bestValues } = rank(
+    context.catalog,
+    textMatches,
+    [...valueMatches, ...partMatches],
+    search,
+  )
+  const wordsInTexts = new Map(textMatches.map((match) => [keyOf(match), match.words]))
   // Towns in several states may share a name: each town gets one result.
   const placedValues: PlacedValue[] = []
   for (const match of bestValues) placedValues.push(...(await valuesByState(service, match, requester)))
@@ -86,22 +92,22 @@ async function findResults(
 }
 
 /**
- * Orders tables by how many words of the search they have. A value counts for a word that the texts of its
- * table lack, or if it is the whole search.
- * @returns the tables, best first; the values that count in the best tables; and whole values, to which charts
- * may be limited
+ * Orders tables by how many searched words their texts and values have. A value counts only if it adds a word
+ * or has all.
+ * @returns the tables, best first; the values that count in the best tables; and whole values, to which
+ * charts may be limited
  */
 function rank(
   { datasets }: CatalogTexts,
-  matches: readonly CatalogMatch[],
-  values: readonly ValueMatch[],
+  textMatches: readonly CatalogMatch[],
+  valueMatches: readonly ValueMatch[],
   search: SearchWords,
 ): Pick<SearchResults, 'tables'> & Readonly<Record<'bestValues' | 'chartValues', readonly ValueMatch[]>> {
   const { words } = search
-  const byTable = new Map(matches.map((match) => [keyOf(match), match]))
-  const countingValues = values.flatMap((match) => {
+  const matchByTable = new Map(textMatches.map((match) => [keyOf(match), match]))
+  const countingValues = valueMatches.flatMap((match) => {
     const { dataset, name: table } = match.table
-    const textMatch = byTable.get(keyOf({ dataset, table }))
+    const textMatch = matchByTable.get(keyOf({ dataset, table }))
     const valueWords = wordsOfValue(match, search)
     const newWords = words.filter((word) => valueWords.has(word) && textMatch?.words.has(word) !== true)
     return newWords.length > 0 || valueWords.size === words.length
@@ -110,23 +116,23 @@ function rank(
   })
   for (const { match, dataset, table, textMatch, newWords } of countingValues) {
     const key = keyOf({ dataset, table })
-    const wordsOfBoth = new Set([...(byTable.get(key)?.words ?? []), ...newWords])
+    const wordsOfBoth = new Set([...(matchByTable.get(key)?.words ?? []), ...newWords])
     // Several values count as one. Ties are ordered by matching rows.
     const score = (textMatch?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
-    byTable.set(key, { dataset, table, words: wordsOfBoth, score })
+    matchByTable.set(key, { dataset, table, words: wordsOfBoth, score })
   }
-  const tables = [...byTable.values()]
+  const tables = [...matchByTable.values()]
     .filter(({ dataset }) => datasets.has(dataset))
     .toSorted((a, b) => b.words.size - a.words.size || b.score - a.score)
-  const wordsMax = tables[0]?.words.size ?? 0
+  const mostWords = tables[0]?.words.size ?? 0
   const rankByKey = new Map(tables.map((match, index) => [keyOf(match), index]))
   const rankOf = (key: CatalogKey): number => rankByKey.get(keyOf(key)) ?? tables.length
   return {
     chartValues: countingValues.map(({ match }) => match).filter(({ isPart }) => !isPart),
     // Tables that match at most half as many words as the best are about something else.
-    tables: tables.filter((match) => 2 * match.words.size > wordsMax).slice(0, tablesMax),
+    tables: tables.filter((match) => 2 * match.words.size > mostWords).slice(0, tablesMax),
     bestValues: countingValues
-      .filter((item) => byTable.get(keyOf(item))?.words.size === wordsMax)
+      .filter((item) => matchByTable.get(keyOf(item))?.words.size === mostWords)
       .toSorted((a, b) => rankOf(a) - rankOf(b) || (b.match.rows ?? 0) - (a.match.rows ?? 0))
       .slice(0, valuesMax)
       .map(({ match }) => match),
@@ -212,7 +218,7 @@ async function findCharts(
   tables: readonly CatalogMatch[],
   values: readonly ValueMatch[],
   search: SearchWords,
-  textWords: ReadonlyMap<string, CatalogMatch['words']>,
+  wordsInTexts: ReadonlyMap<string, CatalogMatch['words']>,
   requester: Requester,
 ): Promise<ChartMatch[]> {
   const { context, snapshots } = service
@@ -222,7 +228,7 @@ async function findCharts(
     const table = dataset?.tables.get(match.table ?? '')
     const snapshot = table && snapshots.current(table)
     if (dataset === undefined || table === undefined || !snapshot) return []
-    const words = textWords.get(keyOf(match)) ?? new Set()
+    const words = wordsInTexts.get(keyOf(match)) ?? new Set()
     const valuesOfTable = values.filter(
       ({ table: { dataset: slug, name } }) => keyOf({ dataset: slug, table: name }) === keyOf(match),
     )
@@ -233,18 +239,20 @@ async function findCharts(
   })
   const isAnyMeasureNamed = candidates.some(({ isMeasureNamed }) => isMeasureNamed)
   const bestCandidates = candidates
-    .filter(({ isMeasureNamed }) => isMeasureNamed === isAnyMeasureNamed)
-    // Charts of several tables may answer; that of the table with the latest rows comes first.
+    .filter(({ isMeasureNamed }) => isMeasureNamed || !isAnyMeasureNamed)
     .toSorted((a, b) => (b.period?.to ?? '').localeCompare(a.period?.to ?? '', 'en'))
     .slice(0, chartsMax)
   const charts: ChartMatch[] = []
   for (const { view, value } of bestCandidates) {
+    if (value === null) {
+      charts.push({ view, value })
+      continue
+    }
     // A chart of several towns of one name would answer nothing.
-    if (value !== null && (await valuesByState(service, value, requester)).length > 1) continue
-    const drawnView = value === null ? null : await chartView(view, service.engine, requester)
-    if (drawnView === null) charts.push({ view, value })
-    else if (drawnView.answer !== null && drawnView.answer.selected.length > 0)
-      charts.push({ view: drawnView, value })
+    if ((await valuesByState(service, value, requester)).length > 1) continue
+    const drawnView = await chartView(view, service.engine, requester)
+    const hasGroups = drawnView.answer !== null && drawnView.answer.selected.length > 0
+    if (hasGroups) charts.push({ view: drawnView, value })
   }
   return charts
 }

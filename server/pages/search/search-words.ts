@@ -58,20 +58,20 @@ export function searchWordsOf(text: string): SearchWords {
   const searchWords = searchTerms(text)
     .map((term) => foldText(term.replace(/\*$/, '')))
     .flatMap((term) => term.split(' '))
-  const important = searchWords.filter((word) => !stopWords.has(word))
-  const phrases = searchWords.flatMap((_, from) =>
-    Array.from({ length: Math.min(phraseWordsMax, searchWords.length - from) }, (_one, index) =>
-      searchWords.slice(from, from + index + 1).join(' '),
-    ),
-  )
-  const words = (important.length === 0 ? searchWords : important).flatMap(wordsIn)
+  const meaningfulWords = searchWords.filter((word) => !stopWords.has(word))
+  const phrases = searchWords.flatMap((_, start) => {
+    const lengthMax = Math.min(phraseWordsMax, searchWords.length - start)
+    return Array.from({ length: lengthMax }, (_one, index) =>
+      searchWords.slice(start, start + index + 1).join(' '),
+    )
+  })
+  const words = (meaningfulWords.length === 0 ? searchWords : meaningfulWords).flatMap(wordsIn)
   // Without a "by", any word may name a group.
-  const afterBy = new Set(
-    searchWords.slice(searchWords.findLastIndex((word) => byWords.has(word)) + 1).flatMap(wordsIn),
-  )
+  const groupStart = searchWords.findLastIndex((word) => byWords.has(word)) + 1
+  const wordsAfterBy = new Set(searchWords.slice(groupStart).flatMap(wordsIn))
   return {
     words: [...new Set(words)],
-    groupWords: [...new Set(words)].filter((word) => afterBy.has(word)),
+    groupWords: [...new Set(words)].filter((word) => wordsAfterBy.has(word)),
     phrases: [...new Set(phrases)].filter((phrase) => !stopWords.has(phrase)),
   }
 }

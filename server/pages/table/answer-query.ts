@@ -38,13 +38,13 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   const tidyQuery = tidied(target)
   if (tidyQuery !== null)
     return { status: 303, location: publicPath(service.publicUrl, pathOf(target)) + tidyQuery }
-  const readParameters = new URLSearchParams(
+  const convertedParameters = new URLSearchParams(
     parametersOf(target).map(([name, text]) => {
       const field = comparedField(table, name)
       return [name, field === null ? text : valueFromInput(service.context.words, field, text)]
     }),
   )
-  const query = parse(table, `?${readParameters.toString()}`)
+  const query = parse(table, `?${convertedParameters.toString()}`)
   const throwProblem = (error: unknown): never => {
     throw problemOf(error, service.files.download(table))
   }
@@ -52,9 +52,9 @@ export async function answerQuery<Query extends Pick<RowQuery, 'snapshot'>>(
   const response = answer({ dataset, table, snapshot, query })
   return {
     ...response,
-    body: async (...how) => {
+    body: async (...bodyArguments) => {
       try {
-        return await response.body(...how)
+        return await response.body(...bodyArguments)
       } catch (error) {
         return throwProblem(error)
       }

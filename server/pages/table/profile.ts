@@ -161,15 +161,12 @@ function boundOf(field: Field, text: string): string | null {
   if (integer === '') return null
   const scale = field.type === 'decimal' ? field.scale : 0
   const hasExtraDigits = /[1-9]/.test(fraction.slice(scale))
-  const units =
-    BigInt(`${sign}${integer}${fraction.slice(0, scale).padEnd(scale, '0')}`) -
-    (sign === '-' && hasExtraDigits ? 1n : 0n)
+  const truncatedUnits = BigInt(`${sign}${integer}${fraction.slice(0, scale).padEnd(scale, '0')}`)
+  const units = sign === '-' && hasExtraDigits ? truncatedUnits - 1n : truncatedUnits
   const digits = String(units < 0n ? -units : units).padStart(scale + 1, '0')
   const integerLength = digits.length - scale
-  return readValue(
-    field,
-    `${units < 0n ? '-' : ''}${digits.slice(0, integerLength)}${scale === 0 ? '' : `.${digits.slice(integerLength)}`}`,
-  )
+  const decimals = scale === 0 ? '' : `.${digits.slice(integerLength)}`
+  return readValue(field, `${units < 0n ? '-' : ''}${digits.slice(0, integerLength)}${decimals}`)
 }
 
 function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profile['histogram']> {

@@ -42,7 +42,7 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
   const { dataset, table, query, range, snapshot } = view
   const { count } = writtenIn(words)
   const title = titleOf(table)
-  // The address of the feed has only the parameters that select rows.
+  // Feeds take only parameters that select rows.
   const feedParameters = withParameters(view, {
     ordering: null,
     fields: null,
@@ -50,6 +50,7 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
     snapshot: null,
     format: null,
   })
+  // Feeds have a parameter `lang`, so a field needs `lang__eq`.
   const feed = service.writing.documents.tableFeed(
     table,
     language,

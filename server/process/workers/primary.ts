@@ -11,7 +11,7 @@ import { printUrl } from '../print-url.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 import { ConnectionDispatcher } from './connection-dispatcher.ts'
 import { stopWithinMs } from '../../http/listen.ts'
-import { relievingVariable as replacementVariable } from './worker.ts'
+import { replacementVariable } from './worker.ts'
 
 const serverProgram = fileURLToPath(new URL('../main.js', import.meta.url))
 
@@ -61,13 +61,13 @@ function followCatalog(
   keeper: Keeper,
   log: Log,
 ): void {
-  const changed = async (): Promise<boolean> => {
+  const neverAborted = new AbortController().signal
+  const handleChange = async (): Promise<boolean> => {
     await keeper.replaceAll()
     return true
   }
-  followVersions(catalog, version, catalogPollMs, new AbortController().signal, changed).catch(
-    (error: unknown) =>
-      log.error({ err: error }, 'catalog is no longer checked for changes; SIGHUP reloads it'),
+  followVersions(catalog, version, catalogPollMs, neverAborted, handleChange).catch((error: unknown) =>
+    log.error({ err: error }, 'catalog is no longer checked for changes; SIGHUP reloads it'),
   )
 }
 
@@ -130,13 +130,13 @@ class Keeper {
    * @returns false if the primary is stopping
    */
   async start(): Promise<boolean> {
-    const first = this.#fork({ isRelieving: false })
+    const first = this.#fork({ isReplacement: false })
     const code = await Promise.race([serving(first), exitOf(first)])
     if (this.#isStopping) return false
     // Exit silently: the worker has logged the reason.
     if (code !== null) process.exit(code || 1)
     this.#keep(first, { isServing: true })
-    const furtherWorkers = Array.from({ length: this.#count - 1 }, () => this.#fork({ isRelieving: true }))
+    const furtherWorkers = Array.from({ length: this.#count - 1 }, () => this.#fork({ isReplacement: true }))
     for (const worker of furtherWorkers) this.#keep(worker)
     await Promise.all(furtherWorkers.map((worker) => Promise.race([serving(worker), exitOf(worker)])))
     return !this.#isStopping
@@ -158,7 +158,7 @@ class Keeper {
     this.#log.info('replacing workers')
     for (const old of Object.values(cluster.workers ?? {})) {
       if (old === undefined || ending.has(old) || old.isDead()) continue
-      const fresh = this.#fork({ isRelieving: true })
+      const fresh = this.#fork({ isReplacement: true })
       // `serving` resolves to null.
       const exitCode = await Promise.race([serving(fresh), exitOf(fresh)])
       if (this.#isStopping) return
@@ -204,7 +204,7 @@ class Keeper {
     )
   }
 
-  #fork({ isRelieving: isReplacement }: { readonly isRelieving: boolean }): Worker {
+  #fork({ isReplacement }: { readonly isReplacement: boolean }): Worker {
     // The primary may run within another program.
     cluster.setupPrimary({ exec: serverProgram, args: [] })
     const worker = cluster.fork({ [replacementVariable]: isReplacement ? 'yes' : 'no' })
@@ -248,7 +248,7 @@ class Keeper {
     await setTimeout(pause)
     if (this.#isStopping) return
     try {
-      this.#keep(this.#fork({ isRelieving: true }))
+      this.#keep(this.#fork({ isReplacement: true }))
     } catch (error) {
       this.#log.error({ err: error }, 'failed to start a worker; trying again in a second')
       await this.#replaceAfter(pauseMs)

@@ -19,7 +19,7 @@ export interface Worker {
   readonly measure: (metrics: () => Promise<AggregatedMetrics>) => void
 }
 
-export const relievingVariable = 'ACERVO_RELIEVING'
+export const replacementVariable = 'ACERVO_RELIEVING'
 
 /**
  * Connects this process to its primary: answers its messages, and registers handlers for them. Null without a
@@ -36,7 +36,7 @@ export function thisWorker(): Worker | null {
   let stop: ((withinMs: number) => Promise<void>) | null = null
   let measure: (() => Promise<AggregatedMetrics>) | null = null
   worker.on('message', (message: ToWorker, handle?: unknown) => {
-    if ('counted' in message) counts.onConnection(message)
+    if ('counted' in message) counts.handleReplies(message)
     else if ('connection' in message) {
       // The socket is missing if the client has disconnected.
       if (handle instanceof Socket) accept?.(handle)
@@ -50,7 +50,7 @@ export function thisWorker(): Worker | null {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   return {
     id: worker.id,
-    isReplacement: process.env[relievingVariable] === 'yes',
+    isReplacement: process.env[replacementVariable] === 'yes',
     registerPolicies: (policies) => {
       send({ policies })
       return counts

@@ -140,7 +140,7 @@ describe('concurrent requests', () => {
     const channel = new CountsChannel((questions) => {
       // As late as on a busy machine.
       void answerQuestions(() => counts, questions).then((replies) =>
-        setTimeout(() => channel.onConnection(replies), 400),
+        setTimeout(() => channel.handleReplies(replies), 400),
       )
     })
     const asking = channel.countsOf('rows-1m')
@@ -161,14 +161,14 @@ describe('amounts are added and subtracted as the interface of stores describes'
   test('by another process', async () => {
     const counts = new MemoryCounts(200, countedPolicy)
     const channel = new CountsChannel((questions) => {
-      void answerQuestions(() => counts, questions).then((replies) => channel.onConnection(replies))
+      void answerQuestions(() => counts, questions).then((replies) => channel.handleReplies(replies))
     })
     await expect(countsAsDescribed(channel.countsOf(countedPolicy.name))).resolves.toBeUndefined()
   })
 
   test('by another process, which does not know the limit', async () => {
     const channel = new CountsChannel((questions) => {
-      void answerQuestions(() => undefined, questions).then((replies) => channel.onConnection(replies))
+      void answerQuestions(() => undefined, questions).then((replies) => channel.handleReplies(replies))
     })
     await expect(channel.countsOf('rows-1m').add('a', 1)).rejects.toThrow(
       'the primary process has no limit "rows-1m"',
