@@ -57,7 +57,6 @@ export function counted(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Null if no name is similar. */
 export function nearestName(name: string, names: readonly string[]): string | null {
   if (names.length === 0 || name.length > 100) return null
   const nearest = closest(name.toLowerCase(), [...names])

@@ -28,7 +28,6 @@ export interface SnapshotFiles {
   readonly hash: (file: string) => Promise<string>
 }
 
-/** @param folder key of a snapshot */
 export function filesInStore(store: Store, folder: string): SnapshotFiles {
   return {
     bytes: async (file) => (await store.stat(`${folder}/${file}`))?.bytes ?? null,

@@ -18,7 +18,6 @@ export function citedVersion({ import_date: imported }: Pick<Manifest, 'import_d
 }
 
 interface Reference {
-  /** Author or publisher; null if unknown. */
   readonly creator: string | null
   readonly year: string
   readonly license: string | null

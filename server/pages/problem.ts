@@ -31,7 +31,6 @@ interface ProblemView {
   readonly latest: string | null
   /** Problems of the API show English details in every language. */
   readonly isOfApi: boolean
-  /** Null if the address names none. */
   readonly dataset: Dataset | null
   readonly table: Table | null
 }

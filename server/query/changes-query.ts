@@ -57,7 +57,10 @@ export function parseChangesTarget(target: string): ChangesTarget {
  * Conditions on fields called like a parameter get their operator, such as `to__eq`, so that an address can have
  * the parameter too.
  */
-export function besideParameters(parameters: QueryParameters, reserved: readonly string[]): QueryParameters {
+export function withoutReservedNames(
+  parameters: QueryParameters,
+  reserved: readonly string[],
+): QueryParameters {
   return new Map(
     [...parameters].map(([name, text]) => [reserved.includes(name) ? `${name}__eq` : name, text]),
   )

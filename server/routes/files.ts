@@ -93,7 +93,7 @@ function tableListing(service: FileService, catalog: Catalog): Resource {
     const table = findTable(findDataset(catalog, params), params)
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))
-    return { snapshots: [snapshot], body: listingEntry(snapshot, addresses) }
+    return listingEntry(snapshot, addresses)
   })
 }
 
@@ -101,9 +101,8 @@ function datasetListing(service: FileService, catalog: Catalog): Resource {
   const addresses = fileAddresses(service.publicUrl)
   return listingOf(service, '/:dataset', 'Dataset Files', (params) => {
     const dataset = findDataset(catalog, params)
-    const snapshots = currentOf(service, dataset)
-    const tables = snapshots.map((snapshot) => listingEntry(snapshot, addresses))
-    return { snapshots, body: { dataset: dataset.slug, sums: addresses.sums(dataset), tables } }
+    const tables = currentOf(service, dataset).map((snapshot) => listingEntry(snapshot, addresses))
+    return { dataset: dataset.slug, sums: addresses.sums(dataset), tables }
   })
 }
 
@@ -111,7 +110,7 @@ function listingOf(
   { freshness }: FileService,
   path: string,
   name: string,
-  findListing: (params: RouteParameters) => { snapshots: readonly Snapshot[]; body: unknown },
+  findListing: (params: RouteParameters) => object,
 ): Resource {
   return {
     path,
@@ -119,7 +118,7 @@ function listingOf(
     description: 'The current files: names, addresses, sizes and SHA-512 sums.',
     find: ({ params, target, headers }): NamedResponse => {
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
-      const text = JSON.stringify(findListing(params).body)
+      const text = JSON.stringify(findListing(params))
       return {
         name: contentName(text),
         cacheControl: freshness.changing,
@@ -188,11 +187,11 @@ function redirectToParquet(service: FileService): RequestHandler {
     const dataset = findDataset(service.catalog, req.params)
     const name = String(req.params['table'])
     const {
-      table: called,
+      table: tableName,
       index,
       count,
     } = dataset.tables.has(name) ? { table: name, index: 0, count: 1 } : parsePartName(name)
-    const table = findTable(dataset, { table: called })
+    const table = findTable(dataset, { table: tableName })
     await accountFor(res).spend()
     const snapshot = service.snapshots.current(table)
     if (snapshot === null) throw notPublished(table, service.snapshots.fault(table))

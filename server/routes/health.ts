@@ -33,7 +33,7 @@ export function health({ snapshots, catalogFault }: Runtime, sendPageToBrowser: 
 }
 
 /** Returns the client's quotas without counting the request. */
-export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): RequestHandler {
+export function limitsOf({ limiter, client }: Runtime, sendPageToBrowser: BrowseText): RequestHandler {
   return async (req, res) => {
     const standings = (await limiter?.standings(client(req))) ?? []
     const text = JSON.stringify({
@@ -49,7 +49,7 @@ export function limitsOf({ limiter, client }: Runtime, browse: BrowseText): Requ
       })),
     })
     res.setHeader('Cache-Control', 'no-store')
-    if (!browse(req, res, 'Limits', text)) sendBytes(res, jsonType, [text])
+    if (!sendPageToBrowser(req, res, 'Limits', text)) sendBytes(res, jsonType, [text])
   }
 }
 

@@ -29,8 +29,10 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
     countsAs: 'rows',
     find: async (request) => {
       const requested = requestedRows(service, request, parseAggregateQuery, addresses.aggregate)
-      const { table, query, format, pinned, downloadUrl, requireSnapshot: orGone } = requested
-      const snapshot = await snapshots.use(table, pinned, async (retained) => orGone(retained))
+      const { table, query, format, pinned, downloadUrl, requireSnapshot } = requested
+      const snapshot = await snapshots.use(table, pinned, async (snapshotOrNull) =>
+        requireSnapshot(snapshotOrNull),
+      )
       const { snapshot: id } = snapshot.manifest
       const links = requested.linksIn(snapshot)
       const packing = requested.packingIn(snapshot, [...query.terms, ...query.measures], query.filter)
@@ -52,7 +54,7 @@ export function tableAggregate(family: Family, service: Runtime): Resource {
         body: (signal) =>
           snapshots.use(table, id, async (pinnedSnapshot) => {
             const requester = requesterOf(request, signal, pageBytesMax)
-            const availableSnapshot = orGone(pinnedSnapshot)
+            const availableSnapshot = requireSnapshot(pinnedSnapshot)
             const body = await aggregateBody(
               availableSnapshot,
               query,

@@ -5,7 +5,7 @@ import { Problem } from '../http/problems.ts'
 import type { Resource } from '../http/resource.ts'
 import { contentName } from '../http/responder.ts'
 import {
-  besideParameters,
+  withoutReservedNames,
   changesParameterNames,
   parseChangesTarget,
   type ChangesTarget,
@@ -53,7 +53,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
       const shown = {
         ...query,
         parameters: new Map<string, string>([
-          ...besideParameters(query.parameters, changesParameterNames),
+          ...withoutReservedNames(query.parameters, changesParameterNames),
           ['since', since],
           ...to,
         ]),

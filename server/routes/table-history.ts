@@ -167,18 +167,19 @@ function historyOf(
   const events = states.flatMap(({ manifest, rows }) =>
     (rows ?? []).map((change) => ({ manifest, change, ...eventOf(manifest, change) })),
   )
-  const [latest, first] = [events[0], events.at(-1)]
+  const [latestEvent, firstEvent] = [events[0], events.at(-1)]
   const oldest = states.at(-1)?.manifest
+  const isFirstAdded = firstEvent?.kind === 'added'
+  const hasExisted = row !== null || latestEvent !== undefined
   // A row without changes has been there since the oldest snapshot, or never.
-  const isFirstAdded = first?.kind === 'added'
-  const hasExisted = row !== null || latest !== undefined
-  const firstSeen = isFirstAdded ? first.manifest : hasExisted ? oldest : undefined
-  const isRemoved = row === null && latest?.kind === 'removed'
-  const lastWithRow = states[states.findIndex(({ manifest }) => manifest === latest?.manifest) + 1]?.manifest
-  const lastSeen = isRemoved ? lastWithRow : row === null ? undefined : states[0]?.manifest
+  const firstSeen = isFirstAdded ? firstEvent.manifest : hasExisted ? oldest : undefined
+  const isRemoved = row === null && latestEvent?.kind === 'removed'
+  const removalIndex = states.findIndex(({ manifest }) => manifest === latestEvent?.manifest)
+  const beforeRemoval = states[removalIndex + 1]?.manifest
+  const lastSeen = isRemoved ? beforeRemoval : row === null ? undefined : states[0]?.manifest
   return {
     key: Object.fromEntries(
-      (table.key ?? []).map((name) => [name, (row ?? latest?.change)?.[name] ?? conditions.get(name)]),
+      (table.key ?? []).map((name) => [name, (row ?? latestEvent?.change)?.[name] ?? conditions.get(name)]),
     ),
     row,
     first_seen: firstSeen === undefined ? null : appearanceOf(firstSeen),

@@ -24,15 +24,15 @@ export function tableRows(family: Family, service: Runtime): Resource {
     countsAs: 'rows',
     find: async (request) => {
       const requested = requestedRows(service, request, parseRowQuery, addresses.data)
-      const { table, query, format, pinned, downloadUrl, requireSnapshot: orGone } = requested
-      const pageIn = (current: Snapshot | null): Page => {
-        const snapshot = orGone(current)
+      const { table, query, format, pinned, downloadUrl, requireSnapshot } = requested
+      const pageIn = (snapshotOrNull: Snapshot | null): Page => {
+        const snapshot = requireSnapshot(snapshotOrNull)
         return pageOf(snapshot, query, format, requested.linksIn(snapshot))
       }
       const page =
         pinned === null
           ? pageIn(snapshots.current(table))
-          : await snapshots.use(table, pinned, async (current) => pageIn(current))
+          : await snapshots.use(table, pinned, async (pinnedSnapshot) => pageIn(pinnedSnapshot))
       const { snapshot: id } = page.snapshot.manifest
       const packing = requested.packingIn(page.snapshot, query.columns, query)
       return {
@@ -55,7 +55,7 @@ export function tableRows(family: Family, service: Runtime): Resource {
         isStoredAsGzip: isStoredAsGzip(page),
         body: (signal, mayBeGzip) =>
           snapshots.use(table, id, async (snapshot) => {
-            orGone(snapshot)
+            requireSnapshot(snapshot)
             const requester = requesterOf(request, signal, pageBytesMax)
             const body = await pageBody(page, engine, requester, mayBeGzip).catch((error: unknown) => {
               throw problemOf(error, downloadUrl)

@@ -30,13 +30,13 @@ export class Prefetch {
   }
 
   async #follow(): Promise<void> {
-    let version = -1
+    let fetchedVersion = -1
     let isFailing = false
     while (!this.#stop.signal.aborted) {
-      const now = this.#snapshots.version
+      const currentVersion = this.#snapshots.version
       try {
-        if (now !== version) await this.once()
-        version = now
+        if (currentVersion !== fetchedVersion) await this.once()
+        fetchedVersion = currentVersion
         isFailing = false
       } catch (error) {
         if (!isFailing) this.#log.warn({ err: error }, 'prefetch failed')

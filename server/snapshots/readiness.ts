@@ -24,7 +24,6 @@ export class Readiness {
     for (const resume of this.#waiting.splice(0)) resume()
   }
 
-  /** Returns whether all tables are loaded. */
   async waitFor(ms: number): Promise<boolean> {
     if (!this.#isLoaded) {
       const timeout = new AbortController()

@@ -19,7 +19,6 @@ export interface Snapshot {
   readonly lastModified: string
   /** Approximate JSON bytes of a row. */
   readonly rowBytes: number
-  /** Null if it cannot be read. */
   readonly report: SnapshotReport | null
   /** Values of fields with few values; empty without a report. */
   readonly choices: ReadonlyMap<string, readonly string[]>

@@ -52,7 +52,7 @@ export class Snapshots {
     this.#tables = new Map(
       allTables(catalog).map((table) => [
         tableId(table),
-        (previous === null ? null : previous.#declaredAs(table)) ?? new ServedTable(table, this.#common),
+        (previous === null ? null : previous.#reusableTable(table)) ?? new ServedTable(table, this.#common),
       ]),
     )
   }
@@ -89,7 +89,7 @@ export class Snapshots {
     return this.#tables.get(tableId(table))?.latest ?? null
   }
 
-  #declaredAs(table: Table): ServedTable | null {
+  #reusableTable(table: Table): ServedTable | null {
     const servedTable = this.#tables.get(tableId(table))
     return servedTable !== undefined && isDeepStrictEqual(servedTable.table, table) ? servedTable : null
   }

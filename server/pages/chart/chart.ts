@@ -17,7 +17,7 @@ import { framed, type PageContext } from '../frame.ts'
 import { html, markup, noticePart, textOf, type Html } from '../html.ts'
 import { citedVersion } from '../../documents/citation.ts'
 import { citationsPart, dayOfAccess, subscribePart } from '../cite.ts'
-import { besideParameters } from '../../query/changes-query.ts'
+import { withoutReservedNames } from '../../query/changes-query.ts'
 import { embedPart, oEmbedLink } from '../iframe.ts'
 import { writtenIn } from '../../documents/words/number-formats.ts'
 import { named, pageAt, rowAddresses, type PageService } from '../service.ts'
@@ -245,7 +245,7 @@ function actionsPart(service: PageService, view: ChartView): Html {
   const feed = service.writing.documents.tableFeed(
     table,
     language,
-    besideParameters(feedParameters, ['lang']),
+    withoutReservedNames(feedParameters, ['lang']),
   )
   const citation = {
     dataset,

@@ -1,4 +1,4 @@
-import { besideParameters } from '../../query/changes-query.ts'
+import { withoutReservedNames } from '../../query/changes-query.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import { shorten } from '../../../core/text.ts'
@@ -54,7 +54,7 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
   const feed = service.writing.documents.tableFeed(
     table,
     language,
-    besideParameters(feedParameters, ['lang']),
+    withoutReservedNames(feedParameters, ['lang']),
   )
   const embedParameters = withParameters(view, {
     page_size: null,

@@ -4,7 +4,7 @@ import { atom, atomType, entriesMax, type Change } from '../../documents/atom.ts
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parametersOf, parseQuery } from '../../query/parameters.ts'
-import { besideParameters } from '../../query/changes-query.ts'
+import { withoutReservedNames } from '../../query/changes-query.ts'
 import { withQuery } from '../../http/addresses.ts'
 import { findDataset, findTable, requesterOf } from '../find.ts'
 import { answerChanges, entriesOf, questionIn, subtitleOf } from './query-feed.ts'
@@ -118,7 +118,7 @@ export function tableFeed(service: DocumentService): Resource {
               language,
               title: `${catalog.title}: ${dataset.name}, ${table.title ?? table.name}`,
               subtitle: question === null ? (table.description ?? '') : subtitleOf(question, language),
-              self: writing.documents.tableFeed(table, language, besideParameters(parameters, ['lang'])),
+              self: writing.documents.tableFeed(table, language, withoutReservedNames(parameters, ['lang'])),
               page: withQuery(
                 writing.page(language, dataset, table),
                 // The page of a table shows rows, not groups.

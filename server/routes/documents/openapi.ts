@@ -23,10 +23,10 @@ export function familyReference(family: Family, service: DocumentService): Resou
       negotiate(headers, parseQuery(target, ['format']).get('format'), [openApiOffer])
       const descriptor = { key: ['openapi', family.name], tables: null }
       return documentResponse(service, descriptor, jsonOffer.mediaTypes[0], async () => {
-        const tables = [...catalog.datasets.values()].flatMap((dataset) =>
+        const pendingViews = [...catalog.datasets.values()].flatMap((dataset) =>
           [...dataset.tables.values()].map((table) => describeTable(snapshots, dataset, table)),
         )
-        const views = await Promise.all(tables)
+        const views = await Promise.all(pendingViews)
         return () => JSON.stringify(openApi(writing, views, optionsOf(family, service)))
       })
     },

@@ -4,7 +4,7 @@ import { wordsOf } from '../../documents/words/all.ts'
 import { describeFilter } from '../../documents/words/filter-text.ts'
 import { withQuery } from '../../http/addresses.ts'
 import { parseAggregateQuery } from '../../query/aggregate-query.ts'
-import { besideParameters, changesParameterNames } from '../../query/changes-query.ts'
+import { withoutReservedNames, changesParameterNames } from '../../query/changes-query.ts'
 import { unavailableNow } from '../find.ts'
 import { parametersOf } from '../../query/parameters.ts'
 import { parseRowQuery } from '../../query/query.ts'
@@ -73,7 +73,7 @@ interface RetainedAnswer extends Pick<Change, 'manifest' | 'report'> {
 
 function differencesAddress(changes: string, { parameters }: Question, from: Manifest, to: Manifest): string {
   const ends = Object.entries({ since: from.snapshot, to: to.snapshot })
-  return withQuery(changes, new Map([...besideParameters(parameters, changesParameterNames), ...ends]), 1)
+  return withQuery(changes, new Map([...withoutReservedNames(parameters, changesParameterNames), ...ends]), 1)
 }
 
 /** Retained snapshots whose answer differs from the one before, latest first. */

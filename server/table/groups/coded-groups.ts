@@ -108,14 +108,16 @@ function codedTerm(term: Term, dictionary: Dictionary, stride: number): CodedTer
   const isPart = term.part !== undefined
   const values = (isPart ? [...new Set(termValues)] : termValues).filter((value) => value !== null)
   const sortedValues = isPart ? values.toSorted((a, b) => compareValues(term, a, b)) : values
-  const groups = new Uint32Array(dictionary.rows.length).fill(sortedValues.length * stride)
+  const nullPlace = sortedValues.length
+  const offsetByCode = new Uint32Array(dictionary.rows.length).fill(nullPlace * stride)
   const placeByValue = isPart ? new Map(sortedValues.map((value, place) => [value, place])) : null
-  for (const [code, value] of termValues.entries())
-    groups[code] =
-      (placeByValue === null ? code : (placeByValue.get(value ?? '') ?? sortedValues.length)) * stride
+  for (const [code, value] of termValues.entries()) {
+    const place = placeByValue === null ? code : (placeByValue.get(value ?? '') ?? nullPlace)
+    offsetByCode[code] = place * stride
+  }
   return {
     field: baseOf(term).name,
-    groups,
+    groups: offsetByCode,
     width: stride,
     values: [...sortedValues.map((value) => canonicalText(term, value)), null],
   }

@@ -104,19 +104,19 @@ export function readGroups(
 ): Groups {
   const { terms, measures } = grouping
   const columns = textColumns(answerColumns)
-  const measured = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
-  const expressions = [...new Set(['count(*)::varchar', ...measured.flatMap(({ sql }) => sql.texts)])]
+  const measuresWithSql = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
+  const expressions = [...new Set(['count(*)::varchar', ...measuresWithSql.flatMap(({ sql }) => sql.texts)])]
   const columnByExpression = new Map(
     expressions.map((text, index) => [text, columns[terms.length + index] ?? []]),
   )
   const counts = columnByExpression.get('count(*)::varchar') ?? []
-  const ofTerms = terms.map((term, index) =>
+  const termTexts = terms.map((term, index) =>
     (columns[index] ?? []).map((text) => (text === null ? null : canonicalText(term, text))),
   )
-  const ofMeasures = measured.map(({ measure, sql }) => {
-    const sum = sums.get(measure.field?.name ?? '')
-    if (sum !== undefined && (measure.aggregate === 'sum' || measure.aggregate === 'avg')) {
-      const sumParts = textColumns(sum)[terms.length] ?? []
+  const measureTexts = measuresWithSql.map(({ measure, sql }) => {
+    const floatSumAnswer = sums.get(measure.field?.name ?? '')
+    if (floatSumAnswer !== undefined && (measure.aggregate === 'sum' || measure.aggregate === 'avg')) {
+      const sumParts = textColumns(floatSumAnswer)[terms.length] ?? []
       const valueCounts = columnByExpression.get(sql.texts[0] ?? '') ?? []
       return valueCounts.map((count, group) =>
         floatText(measure, sumOf(sumParts[group] ?? null), Number(count)),
@@ -126,7 +126,7 @@ export function readGroups(
     return counts.map((_, group) => sql.value(ownColumns.map((column) => column[group] ?? null)))
   })
   const rows = counts.reduce((sum, count) => sum + Number(count), 0)
-  return groupsOf(rows, [...ofTerms, ...ofMeasures], counts.length)
+  return groupsOf(rows, [...termTexts, ...measureTexts], counts.length)
 }
 
 function sumOf(parts: string | null): DoubleSum {
@@ -197,7 +197,6 @@ function measureSql(measure: Measure): MeasureSql {
       if (field.type === 'float') return { texts: [count], value: () => null }
       if (field.type === 'integer' || field.precision <= summedDigitsMax) {
         const sum = `sum(${value})::varchar`
-        // Without values, the sum is null.
         return {
           texts: aggregate === 'sum' ? [sum] : [sum, count],
           value: ([total = null, rows = '1']) =>

@@ -43,7 +43,8 @@ function nearestDouble(units: bigint, exponent: number, divisor: bigint): number
   const magnitude = units < 0n ? -units : units
   const shift = Math.max(0, bitsOf(divisor) - bitsOf(magnitude) + significantBits + 3)
   const dividend = magnitude << BigInt(shift)
-  const quotient = ((dividend / divisor) << 1n) | BigInt(dividend % divisor !== 0n)
+  const stickyBit = BigInt(dividend % divisor !== 0n)
+  const quotient = ((dividend / divisor) << 1n) | stickyBit
   const power = exponent - shift - 1
   const droppedBits = Math.max(bitsOf(quotient) - significantBits, exponentMin - power, 0)
   const half = (1n << BigInt(droppedBits)) >> 1n

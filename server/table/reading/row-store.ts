@@ -65,8 +65,7 @@ export function textBytesOf({ rowBytes }: Snapshot, positions: Uint32Array): num
 
 /**
  * Texts in the order of the positions, joined by the separator of the format.
- * @param envelope texts around the rows if the answer may be gzip: only for rows that are stored as they are
- * sent
+ * @param envelope texts around rows that are stored as sent; null without gzip
  * @returns null if their texts are too large: DuckDB has to read the rows
  * @throws DamagedTable or TooLarge
  */
@@ -77,7 +76,7 @@ export async function readStored(
   envelope: Around | null,
   requester: Requester,
 ): Promise<RowsRead | null> {
-  const began = performance.now()
+  const startedAt = performance.now()
   const yielder = new EventLoopYielder(requester.signal)
   const { row_stores: stores = [] } = snapshot.manifest
   const rows = new StoredRows(snapshot, stores)
@@ -89,7 +88,7 @@ export async function readStored(
     const file =
       envelope === null || bytes < gzipBytesMin ? null : await gzipOf(rows, slices, envelope, yielder)
     const pieces = file === null ? await piecesOf(snapshot, form, rows, slices, requester, yielder) : [file]
-    return { pieces, isGzip: file !== null, timing: { queue: 0, query: performance.now() - began } }
+    return { pieces, isGzip: file !== null, timing: { queue: 0, query: performance.now() - startedAt } }
   } finally {
     release()
   }
@@ -245,11 +244,11 @@ async function writtenValues(
   let count = 0
   for (const slice of slices) {
     const { bytes, start } = rows.text(slice)
-    let row = start
+    let rowStart = start
     for (const next of rows.ends(slice)) {
       if (count % rowsOfTurn === 0) await yielder.next()
       requireSize(lines.length, requester)
-      values.find(bytes, row, fieldsToFind)
+      values.find(bytes, rowStart, fieldsToFind)
       lines.add(count === 0 ? firstRowStart : betweenRows)
       // Uses indexes, since iterators would account for a third of the time.
       for (let place = 0; place < columns.length; place += 1) {
@@ -257,7 +256,7 @@ async function writtenValues(
         const column = columns[place]
         if (column !== undefined) writeValue(column, values, bytes, lines)
       }
-      row = next
+      rowStart = next
       count += 1
     }
   }

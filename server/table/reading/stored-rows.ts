@@ -46,7 +46,6 @@ export class StoredRows {
   readonly #stores: readonly PiecewiseFile[]
   readonly #files: (ChunkFile | undefined)[] = []
   readonly #indexes = new Map<number, RowIndex>()
-  /** Chunks as stored, and their texts. */
   readonly #chunks = new Map<number, Buffer>()
   readonly #texts = new Map<number, Text>()
 

@@ -63,14 +63,15 @@ export class FinishedExports {
     chunks: (signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>,
   ): Promise<Finished | null> {
     for (;;) {
+      // The cache may evict a new export before this request finds it.
       const finishedFile = this.find(name)
       if (finishedFile !== null) return finishedFile
-      const writeIsTooLarge = async (stop: () => AbortSignal): Promise<boolean> => {
+      const writeToCache = async (stop: () => AbortSignal): Promise<boolean> => {
         const finished = await this.#write(await chunks(stop()))
         if (finished !== null) this.#cache.set(name, finished)
         return finished === null
       }
-      const isTooLarge = await this.#making.join(name, () => signal, writeIsTooLarge)
+      const isTooLarge = await this.#making.join(name, () => signal, writeToCache)
       if (isTooLarge) return null
     }
   }

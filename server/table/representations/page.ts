@@ -133,7 +133,8 @@ export async function pageBody(
   const isStored = isLineForm(form) && canReadStored(snapshot, form, positions.length)
   const valuesToDecode = (): number => valuesOfGroups(rowGroupsOf(snapshot, positions), form.fields.length)
   if (selection !== null) {
-    await requester.pay({ rowBytes: bytes, values: isStored ? 0 : valuesToDecode() }, { rowBytes: 0 })
+    const paidByCaller = { rowBytes: 0 }
+    await requester.pay({ rowBytes: bytes, values: isStored ? 0 : valuesToDecode() }, paidByCaller)
   }
   const selectionTiming = { queue: 0, query: performance.now() - startedAt }
   const readPage = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {

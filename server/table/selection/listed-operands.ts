@@ -46,7 +46,7 @@ export class ListedOperands {
   }
 
   /**
-   * Hints for operands of `=`, `__ne` and `__in` that are no values.
+   * Hints for operands of `=`, `__ne` and `__in` that no row has.
    * @param isEmpty true if no row matches
    */
   async hints({ snapshot, filter, requester }: Search, isEmpty: boolean): Promise<readonly Hint[]> {
@@ -54,16 +54,16 @@ export class ListedOperands {
     for (const condition of filter.conditions) {
       const { field, operator, values } = condition
       // If the result has rows, each value of `=` exists. A month stands for days, which need not all exist.
-      const canMiss = operator === 'in' || operator === 'ne' ? periodUnit(field) === null || isEmpty : isEmpty
-      if (!canMiss || !hintedOperators.has(operator)) continue
-      const listed = await this.#listed({ snapshot, field, requester })
-      if (listed === null) continue
-      const isListed = lookupIn(listed)
+      const canMissDespiteRows = (operator === 'in' || operator === 'ne') && periodUnit(field) === null
+      if (!(isEmpty || canMissDespiteRows) || !hintedOperators.has(operator)) continue
+      const listedValues = await this.#listed({ snapshot, field, requester })
+      if (listedValues === null) continue
+      const isListed = lookupIn(listedValues)
       for (const missing of values) {
         if (hints.length === hintsMax) return hints
         if (isListed(missing)) continue
         const isCompared = hints.length < comparisonsMax
-        const comparison = isCompared ? await this.#nearest(listed, missing, requester) : null
+        const comparison = isCompared ? await this.#nearest(listedValues, missing, requester) : null
         hints.push({
           condition,
           missing,

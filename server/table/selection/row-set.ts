@@ -95,32 +95,30 @@ function compact(part: PartRows): PartRows {
 
 /** Copies positions from the `skip`th on, and returns their number. */
 function copyRows({ firstRow, count, rows }: PartRows, skip: number, into: Uint32Array): number {
-  const copied = Math.min(count - skip, into.length)
+  const copyCount = Math.min(count - skip, into.length)
   if (rows instanceof Uint32Array) {
-    for (let index = 0; index < copied; index += 1) into[index] = firstRow + (rows[skip + index] ?? 0)
-    return copied
+    for (let index = 0; index < copyCount; index += 1) into[index] = firstRow + (rows[skip + index] ?? 0)
+    return copyCount
   }
-  let byte = 0
-  for (let remaining = skip; ; byte += 1) {
+  let [byte, bitsToSkip] = [0, skip]
+  while (byte < rows.length) {
     const setBits = bitCounts[rows[byte] ?? 0] ?? 0
-    if (remaining < setBits || byte >= rows.length) {
-      skip = remaining
-      break
-    }
-    remaining -= setBits
+    if (bitsToSkip < setBits) break
+    bitsToSkip -= setBits
+    byte += 1
   }
-  for (let copiedCount = 0; copiedCount < copied; byte += 1) {
+  for (let copied = 0; copied < copyCount; byte += 1) {
     const bits = rows[byte] ?? 0
-    for (let bit = 0; bit < 8 && copiedCount < copied; bit += 1) {
+    for (let bit = 0; bit < 8 && copied < copyCount; bit += 1) {
       if ((bits & (0x80 >> bit)) === 0) continue
-      if (skip > 0) skip -= 1
+      if (bitsToSkip > 0) bitsToSkip -= 1
       else {
-        into[copiedCount] = firstRow + byte * 8 + bit
-        copiedCount += 1
+        into[copied] = firstRow + byte * 8 + bit
+        copied += 1
       }
     }
   }
-  return copied
+  return copyCount
 }
 
 function intersection(a: PartRows, b: PartRows): PartRows {

@@ -19,7 +19,6 @@ export interface DrawnGroup {
   readonly name: string
   /** Text like `week of May 18, 2020`. */
   readonly fullName: string
-  /** Code of a state, for example. */
   readonly key: string
   /** Time in ms; NaN for groups that are no dates. */
   readonly at: number

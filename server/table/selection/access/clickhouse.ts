@@ -132,14 +132,14 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
   ): Promise<ClickHouseQuery> {
     const { table, manifest } = snapshot
     const { conditions, words, ordering } = filter
-    const foldedColumns = new Map<string, string>()
+    const foldedByText = new Map<string, string>()
     for (const { operator, values } of conditions)
       if (operatorRow(operator).operandKind === 'part')
-        foldedColumns.set(values[0] ?? '', await foldedText(values[0] ?? '', this.#pool, requester))
+        foldedByText.set(values[0] ?? '', await foldedText(values[0] ?? '', this.#pool, requester))
     for (const { text } of words.map(searchTerm))
-      foldedColumns.set(text, await foldedText(text, this.#pool, requester))
+      foldedByText.set(text, await foldedText(text, this.#pool, requester))
     const parameters = new NamedParameters()
-    const dialect = clickHouseDialect(columns, parameters, (part) => foldedColumns.get(part) ?? part)
+    const dialect = clickHouseDialect(columns, parameters, (part) => foldedByText.get(part) ?? part)
     // Neither the order of the file nor a fixed field needs a sort.
     const fixed = fixedFields(filter)
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !fixed.has(field))

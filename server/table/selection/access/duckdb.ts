@@ -196,10 +196,10 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     const { count } = selection
     const rowSet = selection instanceof RowSet ? selection : null
     const { ordering: order } = filter
-    const allRows = { name: 'positions', order, first: 0, limit: null } as const
+    const allPositionsKind = { name: 'positions', order, first: 0, limit: null } as const
     const cut = (positions: Uint32Array, from: number): Uint32Array =>
       positions.subarray(from, from + slice.rows)
-    const allPositions = this.#cache.cachedNumbers(search, allRows)
+    const allPositions = this.#cache.cachedNumbers(search, allPositionsKind)
     if (allPositions !== undefined) return cut(allPositions, slice.first)
     const wholeScan = scanOf(snapshot, await leadingSpan(search))
     const isFew = rowSet !== null && rowSet.count <= candidatesMax
@@ -207,23 +207,23 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     // `rowSet` has only rows with these words, so DuckDB need not test words.
     const remainingFilter = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, remainingFilter, order)
-    // True if DuckDB's answer has exactly the matching rows.
-    const isAlreadyFiltered = rowSet === null || (filter.words.length === 0 && !isFew)
+    // Few rows need a second test: row numbers restart in each part.
+    const isAnswerExact = rowSet === null || (filter.words.length === 0 && !isFew)
     // When `rowSet` filters the result, all rows that are read must be sorted first.
-    const readMax = isAlreadyFiltered || isFew ? count : rowsOf(scan)
-    const readPositions = (kind: { first: number; limit: number | null }): Promise<Uint32Array> =>
-      this.#numbers(search, { ...allRows, ...kind }, async (signal) => {
+    const readMax = isAnswerExact || isFew ? count : rowsOf(scan)
+    const readPositions = (window: { first: number; limit: number | null }): Promise<Uint32Array> =>
+      this.#numbers(search, { ...allPositionsKind, ...window }, async (signal) => {
         await this.#checkBudget(cost, search)
-        const plan = planOrdered(snapshot, scan, remainingFilter, kind)
+        const plan = planOrdered(snapshot, scan, remainingFilter, window)
         const { numbers } = await this.#pool.numbers(plan, requester.client, signal())
-        return isAlreadyFiltered ? numbers : numbers.filter((position) => rowSet.has(position))
+        return isAnswerExact ? numbers : numbers.filter((position) => rowSet.has(position))
       })
     const end = slice.first + slice.rows
-    if (isAlreadyFiltered && end <= prefixRows)
+    if (isAnswerExact && end <= prefixRows)
       return cut(await readPositions({ first: 0, limit: prefixRows }), slice.first)
     if (isFew || readMax * 4 <= this.#limits.selectionBytesMax)
-      return cut(await readPositions(allRows), slice.first)
-    if (isAlreadyFiltered && end <= uncachedDepthMax)
+      return cut(await readPositions(allPositionsKind), slice.first)
+    if (isAnswerExact && end <= uncachedDepthMax)
       return readPositions({ first: slice.first, limit: slice.rows })
     throw new TooCostly(
       `In this order, rows past the first ${uncachedDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +

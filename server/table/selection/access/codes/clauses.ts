@@ -82,39 +82,38 @@ export function selectedCodes(dictionary: Dictionary, condition: Condition, part
   const { field, operator, values } = condition
   if (field.part !== undefined) return codesOfParts(dictionary, condition)
   const nullCode = dictionary.values.length
-  const isChosen = new Uint8Array(nullCode + 1)
+  const flags = new Uint8Array(nullCode + 1)
   const [first = '', last = first] = [values[0], values.at(-1)]
   const startOfFirst = (): number => placeOf(dictionary, first, false)
   const endOfLast = (): number => placeOf(dictionary, last, true)
-  const marked = (codes: Uint8Array, mark: number): Uint8Array => {
+  const markEqual = (flagsToMark: Uint8Array, mark: number): Uint8Array => {
     for (const value of equalValues(field, values))
-      codes.fill(mark, placeOf(dictionary, value, false), placeOf(dictionary, value, true))
-    return codes
+      flagsToMark.fill(mark, placeOf(dictionary, value, false), placeOf(dictionary, value, true))
+    return flagsToMark
   }
+  const excludesPeriod = operator === 'ne' && values.length === 2
   switch (operator) {
     case 'has':
       return chosenValues(dictionary, hasAnyOf(equalValues(field, values)))
     case 'within':
       return chosenValues(dictionary, isWithin(values.map(Number)))
     case 'isnull':
-      return values[0] === 'true' ? isChosen.fill(1, nullCode) : isChosen.fill(1, 0, nullCode)
+      return values[0] === 'true' ? flags.fill(1, nullCode) : flags.fill(1, 0, nullCode)
     case 'range':
-      return isChosen.fill(1, startOfFirst(), endOfLast())
+      return flags.fill(1, startOfFirst(), endOfLast())
     case 'eq':
     case 'in':
-      return marked(isChosen, 1)
+      return markEqual(flags, 1)
     case 'ne':
-      return values.length === 2
-        ? isChosen.fill(1).fill(0, startOfFirst(), endOfLast())
-        : marked(isChosen.fill(1), 0)
+      return excludesPeriod ? flags.fill(1).fill(0, startOfFirst(), endOfLast()) : markEqual(flags.fill(1), 0)
     case 'gt':
-      return isChosen.fill(1, endOfLast(), nullCode)
+      return flags.fill(1, endOfLast(), nullCode)
     case 'gte':
-      return isChosen.fill(1, startOfFirst(), nullCode)
+      return flags.fill(1, startOfFirst(), nullCode)
     case 'lt':
-      return isChosen.fill(1, 0, startOfFirst())
+      return flags.fill(1, 0, startOfFirst())
     case 'lte':
-      return isChosen.fill(1, 0, endOfLast())
+      return flags.fill(1, 0, endOfLast())
     case 'iexact': {
       const trimmedPart = trimBlanks(part)
       return codesMatching(dictionary, (text) => trimBlanks(text) === trimmedPart)

@@ -46,10 +46,12 @@ export async function sliceOf(
   let [filled, skip] = [0, slice.first - (starts[section] ?? 0)]
   for (; section < sectionCount(table.rows) && filled < slice.rows; section += 1) {
     await yielder.next()
-    const countsInGroups = countsIn(table, field, section, codesChosen)
+    const counts = countsIn(table, field, section, codesChosen)
     const groups = groupsOf(table, section)
+    // Fields with two-byte codes have one count per section.
+    const hasGroupCounts = counts.length === groups
     for (let group = 0; group < groups && filled < slice.rows; group += 1) {
-      const selectedInGroup = countsInGroups.length === groups ? countsInGroups[group] : undefined
+      const selectedInGroup = hasGroupCounts ? counts[group] : undefined
       if (selectedInGroup !== undefined && selectedInGroup <= skip) {
         skip -= selectedInGroup
         continue

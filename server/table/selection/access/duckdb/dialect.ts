@@ -8,9 +8,6 @@ import { baseOf, termSql, type Term } from '../../../../query/date-parts.ts'
 import { wordStart } from '../../../../query/search-terms.ts'
 import type { SqlDialect } from '../../where.ts'
 
-/**
- * Dialect over the columns of the parts.
- */
 export function duckDbDialect(
   parameters: Parameters,
   valueSql: (name: string) => string = quotedName,
