@@ -25,8 +25,8 @@ const pick = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * ite
 async function asks(bench: Bench, service: Server): Promise<Line[]> {
   const counts = new Map<string, number>()
   const count = async (table: string, query: string): Promise<number> => {
-    const cached = counts.get(`${table} ${query}`)
-    if (cached !== undefined) return cached
+    const cachedCount = counts.get(`${table} ${query}`)
+    if (cachedCount !== undefined) return cachedCount
     const answer = await fetch(`http://127.0.0.1:${service.port}${addressOf(table, 1, 1, query)}`)
     const rowCount = Number(answer.headers.get('acervo-count'))
     counts.set(`${table} ${query}`, rowCount)

@@ -89,8 +89,12 @@ async function measureHonestReaders({ port }: Server, bench: Bench, seconds: num
     }
   }
   await Promise.all(Array.from({ length: honestReaders }, (_, reader) => readPages(reader)))
-  const sorted = times.toSorted((a, b) => a - b)
-  return { p95: sorted[Math.floor(sorted.length * 0.95)] ?? Number.NaN, answers: times.length, failed }
+  const sortedTimes = times.toSorted((a, b) => a - b)
+  return {
+    p95: sortedTimes[Math.floor(sortedTimes.length * 0.95)] ?? Number.NaN,
+    answers: times.length,
+    failed,
+  }
 }
 
 async function sendWorstRequests({ port }: Server, signal: AbortSignal): Promise<Record<string, number>> {

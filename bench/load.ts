@@ -64,8 +64,9 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   }
   await Promise.all(Array.from({ length: load.connections }, runClient))
   const elapsedSeconds = (performance.now() - started) / 1000
-  const sorted = Float64Array.from(times).toSorted()
-  const quantile = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
+  const sortedTimes = Float64Array.from(times).toSorted()
+  const quantile = (share: number): number =>
+    sortedTimes[Math.floor(share * (sortedTimes.length - 1))] ?? Number.NaN
   return {
     requests: times.length,
     seconds: elapsedSeconds,

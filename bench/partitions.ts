@@ -40,11 +40,11 @@ export async function partitions(bench: Bench, scale: number): Promise<Line[]> {
   await mkdir(path.join(environment.SOURCES, table.dataset, table.name), { recursive: true })
   await writeFile(environment.CATALOG, catalog)
   const monthNumbers = Array.from({ length: months }, (_, month) => month)
-  const changed = monthNumbers.slice(-changedMonths)
+  const changedNumbers = monthNumbers.slice(-changedMonths)
   try {
     await writeMonths(environment.SOURCES, monthNumbers, 0, scale)
     const first = await runIngest({ ...environment, WAREHOUSE: refreshed })
-    await writeMonths(environment.SOURCES, changed, 1, scale)
+    await writeMonths(environment.SOURCES, changedNumbers, 1, scale)
     const refresh = await runIngest({ ...environment, WAREHOUSE: refreshed })
     const full = await runIngest({ ...environment, WAREHOUSE: anew })
     const isSame = JSON.stringify(bytesOf(refresh.manifest)) === JSON.stringify(bytesOf(full.manifest))

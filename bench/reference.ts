@@ -14,9 +14,9 @@ interface Stored {
 }
 
 const { KIND, ANSWERS = '', HEADERS, PORT } = process.env
-const stored = JSON.parse(readFileSync(ANSWERS, 'utf8')) as readonly Stored[]
+const storedAnswers = JSON.parse(readFileSync(ANSWERS, 'utf8')) as readonly Stored[]
 const answers = new Map(
-  stored.map(({ target, body, headers, ...rest }) => [
+  storedAnswers.map(({ target, body, headers, ...rest }) => [
     target,
     { ...rest, headers: Object.entries(headers), body: Buffer.from(body, 'base64') },
   ]),

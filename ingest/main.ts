@@ -61,13 +61,13 @@ program.action((files: string[]) => {
 
 /** An input that is no file is more often a misspelled verb. */
 function requireFiles(inputs: readonly string[]): void {
-  const missing = inputs.find((input) => !/^https?:/.test(input) && !existsSync(input))
-  if (missing === undefined) return
+  const missingInput = inputs.find((input) => !/^https?:/.test(input) && !existsSync(input))
+  if (missingInput === undefined) return
   const hint = didYouMean(
-    missing,
+    missingInput,
     program.commands.map((command) => command.name()),
   )
-  program.error(`error: there is no command and no file ${missing}${hint}`)
+  program.error(`error: there is no command and no file ${missingInput}${hint}`)
 }
 
 program

@@ -7,14 +7,10 @@ import type { Source } from './source.ts'
 export async function datasette({ folder, file, fields, bin, rows }: Source): Promise<Peer> {
   const database = path.join(folder, `${rows}.sqlite`)
   if (!existsSync(database)) {
-    const loaded = spawnSync(
-      path.join(bin, 'python'),
-      ['bench/peers/load_sqlite.py', file, database, fields],
-      {
-        stdio: 'inherit',
-      },
-    )
-    if (loaded.status !== 0) throw new Error('SQLite did not take the table')
+    const load = spawnSync(path.join(bin, 'python'), ['bench/peers/load_sqlite.py', file, database, fields], {
+      stdio: 'inherit',
+    })
+    if (load.status !== 0) throw new Error('SQLite did not take the table')
   }
   const port = await freePort()
   const table = `http://127.0.0.1:${port}/${rows}/caso_full.json?_shape=objects&_size=`

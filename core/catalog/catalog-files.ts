@@ -91,14 +91,14 @@ function unlessGone(error: unknown): null {
  * agree, since a file may be half written.
  * @param from version of the files when they were read; null if unknown
  * @param everyMs interval of checks; 0 for never
- * @param changed returns whether the change was handled; if not, a later check calls it again
+ * @param handleChange returns whether the change was handled; if not, a later check calls it again
  */
 export async function followVersions(
   file: string,
   from: string | null,
   everyMs: number,
   signal: AbortSignal,
-  changed: () => Promise<boolean>,
+  handleChange: () => Promise<boolean>,
 ): Promise<void> {
   if (everyMs === 0) return
   const versionNow = async (): Promise<string | null> => catalogVersion(file).catch(() => null)
@@ -111,7 +111,7 @@ export async function followVersions(
     if (now === null) continue
     handledVersion ??= now
     if (now !== handledVersion && now === previousVersion) {
-      if (await changed()) handledVersion = now
+      if (await handleChange()) handledVersion = now
     }
     previousVersion = now
   }
@@ -249,8 +249,8 @@ export function joinDocuments(
 }
 
 function knownDocument(text: string, root: unknown): PlacedDocument {
-  let parsed: PlacedDocument | null = null
-  const document = (): PlacedDocument => (parsed ??= readDocument(text))
+  let parsedDocument: PlacedDocument | null = null
+  const document = (): PlacedDocument => (parsedDocument ??= readDocument(text))
   return {
     root,
     problems: [],

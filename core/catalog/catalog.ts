@@ -261,12 +261,14 @@ function translate(value: unknown, language: Language | null): unknown {
     return Object.freeze(items.every((item, index) => item === value[index]) ? value : items)
   }
   const record = value as Readonly<Record<string, unknown>>
-  const changed: [string, unknown][] = []
+  const changedEntries: [string, unknown][] = []
   for (const key of Object.keys(record)) {
     const result = translate(record[key], language)
-    if (result !== record[key]) changed.push([key, result])
+    if (result !== record[key]) changedEntries.push([key, result])
   }
-  return Object.freeze(changed.length === 0 ? record : { ...record, ...Object.fromEntries(changed) })
+  return Object.freeze(
+    changedEntries.length === 0 ? record : { ...record, ...Object.fromEntries(changedEntries) },
+  )
 }
 
 export type CatalogTexts = Translated<ReturnType<typeof buildCatalog>>

@@ -138,9 +138,9 @@ export function asIso(
   text: string,
   { timezone, twoDigitYearsFrom }: MomentOptions,
 ): string {
-  const quoted = quotedText(pattern)
+  const patternSql = quotedText(pattern)
   const groupSql = (part: Part): string =>
-    `regexp_extract(${text}, ${quoted}, ${groups.get(part)?.number ?? 0})`
+    `regexp_extract(${text}, ${patternSql}, ${groups.get(part)?.number ?? 0})`
   const paddedSql = (part: Part, width: number): string => `lpad(${groupSql(part)}, ${width}, '0')`
   const day = groups.has('day') ? paddedSql('day', 2) : `'01'`
   const year = yearOf(groupSql('year'), groups.get('year')?.word, twoDigitYearsFrom)
@@ -154,7 +154,7 @@ export function asIso(
   const sqls = [...(hasDate ? [dateSql] : []), ...(hasTime ? [timeSql] : [])]
   const local = nextDayFor24(sqls.join(` || ' ' || `), hasDate && hasTime && !groups.has('half'))
   const isoSql = groups.has('offset') ? inZone(local, groupSql('offset'), timezone) : local
-  return `case when regexp_full_match(${text}, ${quoted}) then ${isoSql} end`
+  return `case when regexp_full_match(${text}, ${patternSql}) then ${isoSql} end`
 }
 
 function yearOf(text: string, word: Word | undefined, twoDigitYearsFrom: number): string {

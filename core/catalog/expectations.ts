@@ -126,12 +126,12 @@ export function checkFieldExpectations(field: ExpectingField, report: ReportFaul
 }
 
 function checkBetween(ends: readonly Bound[], row: FieldTypeRow, digits: Digits, report: ReportFault): void {
-  const parsed = ends.map((end) => (end === null ? null : row.parse(String(end), digits)))
+  const parsedEnds = ends.map((end) => (end === null ? null : row.parse(String(end), digits)))
   for (const [index, end] of ends.entries()) {
-    if (end !== null && parsed[index] === null)
+    if (end !== null && parsedEnds[index] === null)
       report(['between', index], `${JSON.stringify(end)} is no bound: expected ${row.expects(digits)}`)
   }
-  const [min = null, max = null] = parsed
+  const [min = null, max = null] = parsedEnds
   if (min !== null && max !== null && row.compare(min, max) > 0)
     report(['between'], `the bounds ${min} and ${max} exclude every value: exchange them`)
 }

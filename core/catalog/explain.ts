@@ -21,11 +21,11 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
       const isPartOfText = document.writtenAt([...path, name]) === undefined
       const quotes = isPartOfText ? '; put a text that contains a comma in quotes' : ''
       const unknown = `unknown key "${name}"${hint}${quotes}; known here: ${knownNames.join(', ')}`
-      const removed = removedKeys.get(name)
+      const removedKey = removedKeys.get(name)
       return {
         path: [...path, name],
         ofKey: true,
-        message: removed === undefined ? unknown : `"${name}" ${removed}`,
+        message: removedKey === undefined ? unknown : `"${name}" ${removedKey}`,
       }
     })
   }
@@ -37,7 +37,8 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
     )
   }
   const value = document.writtenAt(path)
-  if (value === undefined) return [{ path: path.slice(0, -1), ofKey: false, message: missing(path) }]
+  if (value === undefined)
+    return [{ path: path.slice(0, -1), ofKey: false, message: missingKeyMessage(path) }]
   return [{ path, ofKey: false, message: wrongValue(issue, path, value) }]
 }
 
@@ -63,7 +64,7 @@ function hasRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
   return issues.every(({ code, path }) => code !== 'invalid_type' || path.length > 0)
 }
 
-function missing(path: Path): string {
+function missingKeyMessage(path: Path): string {
   const key = path.at(-1)
   return key === undefined
     ? `is empty: it must hold ${knownKeys([]).join(', ')}`
@@ -75,10 +76,10 @@ function wrongValue(issue: z.core.$ZodIssue, path: Path, value: WrittenValue): s
   if (issue.code === 'invalid_type') return `${subject} ${wrongKind([issue.expected], value)}`
   const text = value.kind === 'scalar' ? `"${value.text}"` : value.text
   if (issue.code === 'invalid_union') {
-    const expected = issue.errors.flatMap(([first]) =>
+    const expectedKinds = issue.errors.flatMap(([first]) =>
       first?.code === 'invalid_type' ? [first.expected] : [],
     )
-    return `${subject} ${wrongKind(expected, value)}`
+    return `${subject} ${wrongKind(expectedKinds, value)}`
   }
   if (issue.code !== 'invalid_value') return `${subject} is ${text}, and ${issue.message}`
   const choices = issue.values.map(String)
@@ -103,17 +104,17 @@ const kinds: Readonly<Record<string, string>> = {
 }
 
 function wrongKind(expectedKinds: readonly string[], { kind, text, value }: WrittenValue): string {
-  const expected = expectedKinds.map((name) => kinds[name] ?? name).join(' or ')
+  const expectedText = expectedKinds.map((name) => kinds[name] ?? name).join(' or ')
   if (kind !== 'scalar')
-    return `must be ${expected}, and is ${kind === 'list' ? 'a list' : 'a map of keys and values'}`
+    return `must be ${expectedText}, and is ${kind === 'list' ? 'a list' : 'a map of keys and values'}`
   const reading = `YAML reads ${text === '' ? 'nothing' : text} as ${typeof value === 'string' ? 'text' : JSON.stringify(value)}`
-  return `must be ${expected}; ${reading}${remedy(expectedKinds, text, value)}`
+  return `must be ${expectedText}; ${reading}${remedy(expectedKinds, text, value)}`
 }
 
-function remedy(expected: readonly string[], text: string, value: unknown): string {
-  if (expected.includes('string') && text !== '') return `: write it in quotes, "${text}"`
+function remedy(expectedKinds: readonly string[], text: string, value: unknown): string {
+  if (expectedKinds.includes('string') && text !== '') return `: write it in quotes, "${text}"`
   const isQuotable =
-    typeof value === 'string' && expected.some((kind) => ['number', 'boolean'].includes(kind))
+    typeof value === 'string' && expectedKinds.some((kind) => ['number', 'boolean'].includes(kind))
   return isQuotable ? ': remove the quotes, if it has any' : ''
 }
 

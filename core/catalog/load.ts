@@ -43,7 +43,7 @@ export class ParsedFiles {
 export async function loadCatalog(
   file: string,
   texts: ParsedTexts | null = null,
-  parsed: ParsedFiles = new ParsedFiles(),
+  parsedFiles: ParsedFiles = new ParsedFiles(),
 ): Promise<Catalog> {
   const files = await readCatalogFiles(file)
   const text = joinTexts(files)
@@ -51,8 +51,8 @@ export async function loadCatalog(
   // The cache has no positions: if there is a fault, the files are parsed below to locate it.
   const knownCatalog = root === undefined ? null : catalogIn(root, text)
   if (knownCatalog !== null) return withLogo(knownCatalog, file)
-  if (files.length > 1) await parsed.read(files)
-  return withLogo(parseCatalogFiles(files, texts, parsed), file)
+  if (files.length > 1) await parsedFiles.read(files)
+  return withLogo(parseCatalogFiles(files, texts, parsedFiles), file)
 }
 
 async function withLogo(catalog: Catalog, file: string): Promise<Catalog> {
@@ -73,14 +73,14 @@ export function parseCatalog(text: string, file: string): Catalog {
 export function parseCatalogFiles(
   files: readonly CatalogFile[],
   parsedTexts: ParsedTexts | null = null,
-  parsed: ParsedFiles = new ParsedFiles(),
+  parsedFiles: ParsedFiles = new ParsedFiles(),
 ): Catalog {
-  const document = joinDocuments(files, parsed.roots)
+  const document = joinDocuments(files, parsedFiles.roots)
   const text = joinTexts(files)
   const catalog = document.readable && document.problems.length === 0 ? catalogIn(document.root, text) : null
   if (catalog === null) throw new CatalogError(files[0]?.file ?? '', faultsIn(document, files))
   parsedTexts?.parsed(text, document.root)
-  parsed.roots = document.roots
+  parsedFiles.roots = document.roots
   return catalog
 }
 
@@ -101,11 +101,11 @@ function catalogIn(root: unknown, text: string): Catalog | null {
 function faultsIn(document: JoinedDocument, files: readonly CatalogFile[]): Fault[] {
   const faults: Fault[] = [...document.problems]
   if (document.readable) {
-    const parsed = parseDefinition(document.root)
-    const explained = parsed.issues.flatMap((issue) => explain(issue, document))
+    const parsedCatalog = parseDefinition(document.root)
+    const explained = parsedCatalog.issues.flatMap((issue) => explain(issue, document))
     for (const { path, ofKey, message } of explained)
       faults.push({ ...document.placeOf(path, ofKey), message })
-    for (const { path, message } of parsed.faults) faults.push({ ...document.placeOf(path), message })
+    for (const { path, message } of parsedCatalog.faults) faults.push({ ...document.placeOf(path), message })
   }
   const places = new Map(files.map(({ file }, index) => [file, index]))
   const placeOf = ({ file }: Fault): number => places.get(file) ?? 0

@@ -67,8 +67,8 @@ export function parseDefinition(root: unknown): ParsedCatalog {
 }
 
 function reportNames(parts: readonly unknown[], key: string, noun: string, report: ReportFault): void {
-  const placed = parts.map((part, index) => [[index, key], memberOf(part, key)] as const)
-  reportRepeats(placed, noun, report)
+  const members = parts.map((part, index) => [[index, key], memberOf(part, key)] as const)
+  reportRepeats(members, noun, report)
 }
 
 function checkFamilyNames(

@@ -58,8 +58,8 @@ const formatExamples: Readonly<Record<MomentType, string>> = {
 }
 
 export function checkFormats(value: Formats, key: string, type: MomentType, report: ReportFault): void {
-  const placed = [value ?? []].flat().map((format, index) => [[key, index], format] as const)
-  for (const [place, format] of placed) {
+  const formatsWithPlaces = [value ?? []].flat().map((format, index) => [[key, index], format] as const)
+  for (const [place, format] of formatsWithPlaces) {
     if (parseDateFormat(format, type) !== null) continue
     const words = type === 'time' ? 'hh, mm, ss' : 'yyyy, mm, dd, hh, mm, ss'
     report(
@@ -67,7 +67,7 @@ export function checkFormats(value: Formats, key: string, type: MomentType, repo
       `"${format}" is not a format of a ${type}: write it with ${words}, such as ${formatExamples[type]}`,
     )
   }
-  reportRepeats(placed, 'format', report)
+  reportRepeats(formatsWithPlaces, 'format', report)
 }
 
 export function checkBooleans({ booleans }: Pick<ReadingKeys, 'booleans'>, report: ReportFault): void {

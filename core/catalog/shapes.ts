@@ -131,10 +131,10 @@ export function reportRepeats(
   const seenNames = new Map<string, string>()
   for (const [path, name] of entries) {
     if (typeof name !== 'string') continue
-    const earlier = seenNames.get(name.toLowerCase())
-    if (earlier === name) report(path, `${noun} "${name}" appears twice: each must be unique`)
-    else if (earlier !== undefined)
-      report(path, `${noun} "${name}" differs from "${earlier}" only in case: rename one of them`)
+    const earlierName = seenNames.get(name.toLowerCase())
+    if (earlierName === name) report(path, `${noun} "${name}" appears twice: each must be unique`)
+    else if (earlierName !== undefined)
+      report(path, `${noun} "${name}" differs from "${earlierName}" only in case: rename one of them`)
     else seenNames.set(name.toLowerCase(), name)
   }
 }

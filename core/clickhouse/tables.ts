@@ -40,8 +40,8 @@ type Form = Pick<ClickHouseColumn, 'type' | 'literalOf' | 'parameter'>
 const asItIs = (value: string): string => value
 
 function formOf(field: Field): Form | null {
-  const stored = typeRow(field.type).stored(field)
-  switch (stored) {
+  const storedType = typeRow(field.type).stored(field)
+  switch (storedType) {
     case 'VARCHAR':
       return { type: 'String', literalOf: asItIs, parameter: asItIs }
     case 'BIGINT':
@@ -62,8 +62,8 @@ function formOf(field: Field): Form | null {
     case 'TIMESTAMP':
       return { type: 'Int64', literalOf: (value) => `epoch_us(${value})::bigint`, parameter: microsecondsOf }
     default:
-      return stored.startsWith('DECIMAL')
-        ? { type: stored.replace('DECIMAL', 'Decimal'), literalOf: asItIs, parameter: asItIs }
+      return storedType.startsWith('DECIMAL')
+        ? { type: storedType.replace('DECIMAL', 'Decimal'), literalOf: asItIs, parameter: asItIs }
         : // DuckDB compares NaN in its own way, so doubles have no column.
           null
   }

@@ -130,13 +130,13 @@ export class Connection {
       }
       return Array.from({ length: result.columnCount }, (_, column) => {
         const pieces = chunks.map((columns) => columns[column] ?? new Uint32Array())
-        const joined = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0))
+        const joinedPieces = new Uint32Array(pieces.reduce((sum, { length }) => sum + length, 0))
         let offset = 0
         for (const piece of pieces) {
-          joined.set(piece, offset)
+          joinedPieces.set(piece, offset)
           offset += piece.length
         }
-        return joined
+        return joinedPieces
       })
     })
   }

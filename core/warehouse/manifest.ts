@@ -251,8 +251,8 @@ export function holdsFields(manifest: Manifest, table: Table): boolean {
 
 export function filesOf({ parts, files, indexes = [], ...rest }: Manifest): StoredFile[] {
   const { dictionary, codes, row_stores: rowStores = [], row_store: rowStore, orders = [] } = rest
-  const ordered = orders.flatMap((order) => [order.positions, order.codes])
-  const otherFiles = [dictionary, codes, ...rowStores, rowStore, ...ordered].flatMap((file) => file ?? [])
+  const orderFiles = orders.flatMap((order) => [order.positions, order.codes])
+  const otherFiles = [dictionary, codes, ...rowStores, rowStore, ...orderFiles].flatMap((file) => file ?? [])
   return [...parts, ...files, ...indexes, ...otherFiles]
 }
 

@@ -47,25 +47,27 @@ export function compareSchemas(before: Schema, now: Schema): SchemaChange {
   const isNew = ({ name }: SchemaField): boolean => fieldNamed(before, name) === undefined
   const isGone = ({ name }: SchemaField): boolean => fieldNamed(now, name) === undefined
   const renamed = now.fields.flatMap((field, place) => {
-    const earlier = before.fields[place]
-    const isReplaced = earlier !== undefined && isNew(field) && isGone(earlier)
-    return isReplaced && earlier.type === field.type
-      ? [{ name: field.name, from: earlier.name, to: field.name }]
+    const replacedField = before.fields[place]
+    const isReplaced = replacedField !== undefined && isNew(field) && isGone(replacedField)
+    return isReplaced && replacedField.type === field.type
+      ? [{ name: field.name, from: replacedField.name, to: field.name }]
       : []
   })
   const added = now.fields.filter((field) => isNew(field) && !renamed.some(({ to }) => to === field.name))
-  const removed = before.fields.filter(
+  const removedFields = before.fields.filter(
     (field) => isGone(field) && !renamed.some(({ from }) => from === field.name),
   )
   const typeChanges = now.fields.flatMap((field) => {
-    const earlier = fieldNamed(before, field.name)
-    if (earlier === undefined) return []
-    const [from, to] = [earlier, field].map(({ type, stored }) =>
+    const earlierField = fieldNamed(before, field.name)
+    if (earlierField === undefined) return []
+    const [from, to] = [earlierField, field].map(({ type, stored }) =>
       type === 'decimal' && stored !== undefined ? stored.toLowerCase() : type,
     ) as [string, string]
     // An older manifest does not say how many digits its decimals have.
-    const isSame = from === to || (field.type === earlier.type && earlier.stored === undefined)
-    return isSame ? [] : [{ name: field.name, from, to, isWider: holdsAll(field.stored, earlier.stored) }]
+    const isSame = from === to || (field.type === earlierField.type && earlierField.stored === undefined)
+    return isSame
+      ? []
+      : [{ name: field.name, from, to, isWider: holdsAll(field.stored, earlierField.stored) }]
   })
   const remeasured = now.fields.flatMap(({ name }) => {
     const [from, to] = [before, now].map(({ units = {} }) =>
@@ -75,11 +77,11 @@ export function compareSchemas(before: Schema, now: Schema): SchemaChange {
   })
   const widened = typeChanges.filter(({ isWider }) => isWider)
   const retyped = typeChanges.filter(({ isWider }) => !isWider)
-  const isBreaking = [removed, renamed, retyped, remeasured].some((items) => items.length > 0)
+  const isBreaking = [removedFields, renamed, retyped, remeasured].some((items) => items.length > 0)
   return {
     kind: isBreaking ? 'breaking' : added.length + widened.length > 0 ? 'additive' : 'none',
     added: added.map(({ name }) => name),
-    removed: removed.map(({ name }) => name),
+    removed: removedFields.map(({ name }) => name),
     renamed,
     retyped: retyped.map(withoutWidth),
     widened: widened.map(withoutWidth),

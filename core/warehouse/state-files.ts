@@ -10,10 +10,10 @@ import type { Store } from './stores/store.ts'
  */
 
 async function read<T>(store: Store, key: string, shape: z.ZodType<T>): Promise<T | null> {
-  return parsed(await store.get(key).catch(() => null), shape)
+  return parseBytes(await store.get(key).catch(() => null), shape)
 }
 
-function parsed<T>(bytes: Buffer | null, shape: z.ZodType<T>): T | null {
+function parseBytes<T>(bytes: Buffer | null, shape: z.ZodType<T>): T | null {
   try {
     return shape.parse(JSON.parse(String(bytes)))
   } catch {
@@ -134,7 +134,7 @@ export async function readRollbacks(store: Store, table: TableName): Promise<Wit
   const key = layout.withdrawn(table)
   const bytes = await store.get(key)
   if (bytes === null) return []
-  const withdrawn = parsed(bytes, z.array(withdrawnShape))
+  const withdrawn = parseBytes(bytes, z.array(withdrawnShape))
   if (withdrawn === null)
     throw new Error(
       `${key}, the list of rollbacks, is damaged: remove it; \`acervo ingest\` may then publish a source again that was rolled back`,

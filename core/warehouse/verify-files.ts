@@ -67,14 +67,14 @@ export async function verifyFiles(
   for await (const _ of inOrder(unknown, hashedMax, (file) => requireHash(files, file)));
 }
 
-export async function verifyFile(files: SnapshotFiles, stored: StoredFile): Promise<void> {
-  await requireSize(files, stored)
-  await requireHash(files, stored)
+export async function verifyFile(files: SnapshotFiles, storedFile: StoredFile): Promise<void> {
+  await requireSize(files, storedFile)
+  await requireHash(files, storedFile)
 }
 
-async function requireHash(files: SnapshotFiles, stored: StoredFile): Promise<void> {
-  if ((await files.hash(stored.file)) !== stored.sha256) {
-    throw new DamagedFile(`${stored.file} is damaged: its hash differs from that in the manifest`)
+async function requireHash(files: SnapshotFiles, storedFile: StoredFile): Promise<void> {
+  if ((await files.hash(storedFile.file)) !== storedFile.sha256) {
+    throw new DamagedFile(`${storedFile.file} is damaged: its hash differs from that in the manifest`)
   }
 }
 

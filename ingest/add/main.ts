@@ -110,9 +110,9 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       console.log(
         `questions are open: answer them in ${file}, and \`acervo ingest ${id}\` publishes the table anew`,
       )
-    const missing = missingOf(dataset)
-    if (missing.length > 0)
-      console.log(`the dataset "${names.dataset}" has no ${missing.join(', ')} yet: add them to ${file}`)
+    const missingKeys = missingOf(dataset)
+    if (missingKeys.length > 0)
+      console.log(`the dataset "${names.dataset}" has no ${missingKeys.join(', ')} yet: add them to ${file}`)
     return 0
   } catch (error) {
     progress.end()
@@ -143,7 +143,7 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
   const markedText = withTable(
     entry.replace(/\n/, `\n  # not published on ${today}: correct this entry or the file\n`),
   )
-  const changed = parseCatalogFiles(
+  const changedCatalog = parseCatalogFiles(
     files.map((catalogFile) => (catalogFile === targetFile ? { file, text: newText } : catalogFile)),
   )
   return {
@@ -151,7 +151,7 @@ function withEntry(files: readonly CatalogFile[], catalog: Catalog, entry: strin
     before,
     after: newText,
     marked: markedText,
-    dataset: changed.datasets.get(names.dataset),
+    dataset: changedCatalog.datasets.get(names.dataset),
   }
 }
 

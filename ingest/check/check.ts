@@ -53,11 +53,11 @@ export async function check(
   report: (checked: CheckedTable) => void,
 ): Promise<void> {
   await inScratch(options, async (folder) => {
-    const unpublished = new Map<string, readonly string[]>()
+    const unpublishedFiles = new Map<string, readonly string[]>()
     for (const [index, table] of inReferenceOrder(tables).entries()) {
       const scratch = path.join(folder, String(index))
       await mkdir(scratch)
-      report(await checkTable(table, { ...options, scratch, unpublished }))
+      report(await checkTable(table, { ...options, scratch, unpublished: unpublishedFiles }))
       const isNeeded = tables.some((referrer) => referencedTables(referrer).has(tableId(table)))
       if (!isNeeded) await rm(scratch, { recursive: true })
     }
@@ -66,15 +66,15 @@ export async function check(
 
 /** Each table follows the tables that its expectations refer to; there are no cycles. */
 function inReferenceOrder(tables: readonly Table[]): Table[] {
-  const ordered = new Set<Table>()
+  const orderedTables = new Set<Table>()
   const add = (table: Table): void => {
     const targets = referencedTables(table)
     for (const remaining of tables)
-      if (!ordered.has(remaining) && targets.has(tableId(remaining))) add(remaining)
-    ordered.add(table)
+      if (!orderedTables.has(remaining) && targets.has(tableId(remaining))) add(remaining)
+    orderedTables.add(table)
   }
   for (const table of tables) add(table)
-  return [...ordered]
+  return [...orderedTables]
 }
 
 /** Decides about a table as an ingest would, without publishing, and describes the outcome. */

@@ -99,16 +99,16 @@ export function markdownOf(report: CheckReport): string {
       lines.push(`| ${code(`${file}:${line}:${column}`)} | ${escaped(message)} |`)
   }
   if (faults.length > faultsShown) lines.push('', `And ${number(faults.length - faultsShown)} more.`)
-  const listed = tables.filter(({ result }) => result !== 'missing')
-  if (listed.length > 0) {
+  const listedTables = tables.filter(({ result }) => result !== 'missing')
+  if (listedTables.length > 0) {
     lines.push('| table | result | rows | published rows | fields |', '| --- | --- | ---: | ---: | --- |')
-    for (const { table, result, rows, rows_before: before, fields } of listed) {
+    for (const { table, result, rows, rows_before: before, fields } of listedTables) {
       const cells = [rows, before].map((count) => (count === null ? '' : number(count)))
       const changes = fields.map((change) => changeOf(change, code)).join('; ')
       lines.push(`| ${code(table)} | ${result} | ${cells.join(' | ')} | ${changes} |`)
     }
   }
-  return textWithin([lines, ...listed.map(detailsOf).filter((details) => details.length > 0)])
+  return textWithin([lines, ...listedTables.map(detailsOf).filter((details) => details.length > 0)])
 }
 
 /** Joins groups of lines that fit into a comment, and counts the others. */

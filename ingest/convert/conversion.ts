@@ -73,7 +73,7 @@ export interface Staged {
 
 export const nothingStaged: Staged = { files: [], goodRows: 0, badRows: 0, rowHash: 0n, bits: [] }
 
-export function together(first: Staged, second: Staged): Staged {
+export function addStaged(first: Staged, second: Staged): Staged {
   return {
     files: [...first.files, ...second.files],
     goodRows: first.goodRows + second.goodRows,

@@ -104,9 +104,9 @@ export async function brokenRows(
   return broken.toSorted((a, b) => a.record - b.record).slice(0, detailedRejectsMax)
 }
 
-function repeatsSql({ columns }: Rule, selected: string, from: string): string {
+function repeatsSql({ columns }: Rule, selectedSql: string, from: string): string {
   const present = columns.map((column) => `${column} is not null`).join(' and ')
-  return `select ${selected} from ${from} where ${present} group by ${columns.join(', ')} having count(*) > 1`
+  return `select ${selectedSql} from ${from} where ${present} group by ${columns.join(', ')} having count(*) > 1`
 }
 
 function textSql({ fields }: Conversion, { names, columns }: Rule): string {

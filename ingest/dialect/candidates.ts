@@ -127,12 +127,12 @@ function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate)
 
 /** Returns the likeliest candidate; null if none is plausible. */
 function bestOf(candidates: readonly Candidate[]): Candidate | null {
-  const ranked = candidates.flatMap((candidate) => {
+  const rankedCandidates = candidates.flatMap((candidate) => {
     const rank = rankOf(candidate)
     return rank === null ? [] : [{ candidate, rank }]
   })
-  const quotingCandidates = ranked.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
-  const sortKeys = ({ candidate, rank }: (typeof ranked)[number]): number[] => [
+  const quotingCandidates = rankedCandidates.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
+  const sortKeys = ({ candidate, rank }: (typeof rankedCandidates)[number]): number[] => [
     Number(!cutsValues(candidate, quotingCandidates)),
     // Several columns are likelier than one, even if lines above them are skipped.
     Number(candidate.firstLine.length > 1),
@@ -142,7 +142,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
     // If several delimiters fit, the one with the most columns is best.
     candidate.firstLine.length,
   ]
-  const [best] = ranked.toSorted((left, right) => compareKeys(sortKeys(right), sortKeys(left)))
+  const [best] = rankedCandidates.toSorted((left, right) => compareKeys(sortKeys(right), sortKeys(left)))
   return best?.candidate ?? null
 }
 
@@ -169,8 +169,8 @@ const commentMark = '#'
  */
 function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   const lines = text.toString('latin1').split('\n')
-  const marked = lines.filter((line) => line.startsWith(commentMark))
-  if (marked.length === 0) return null
+  const commentLines = lines.filter((line) => line.startsWith(commentMark))
+  if (commentLines.length === 0) return null
   const best = bestOf(candidatesIn(text, isComplete, commentMark))
   if (best === null || best.firstLine.length === 1) return null
   // If more lines are skipped than without comments, rows were mistaken for comments.
@@ -178,7 +178,7 @@ function withComments(text: Buffer, isComplete: boolean): Candidate | null {
   if (uncommented !== null && uncommented.firstLine.length > 1 && uncommented.skipLines < best.skipLines)
     return null
   const isRow = (line: string): boolean => line.split(best.delimiter).length >= best.firstLine.length
-  const [header, ...furtherRows] = marked.filter(isRow)
+  const [header, ...furtherRows] = commentLines.filter(isRow)
   if (header === undefined) return best
   const commentedHeader = namesInComment(lines, header, best)
   return furtherRows.length === 0 && commentedHeader !== null ? { ...best, commentedHeader } : null

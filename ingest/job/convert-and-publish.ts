@@ -35,9 +35,17 @@ export function convertAndPublish(job: Job): Promise<Outcome> {
   return convertSource(job, steps, async (source) => {
     const drift = await requireLikeness(job, source)
     const { conversion, folder, plan, profiles, reusedByName } = source
-    const reused = new Set(reusedByName.keys())
+    const reusedNames = new Set(reusedByName.keys())
     const files = await steps.time('indexing', () =>
-      writeServerFiles(conversion, job.otherDb, folder, plan.parts, reused, profiles, job.codedDistinctMax),
+      writeServerFiles(
+        conversion,
+        job.otherDb,
+        folder,
+        plan.parts,
+        reusedNames,
+        profiles,
+        job.codedDistinctMax,
+      ),
     )
     const packed = await steps.time('packing', () => pack(job, source), { reportsProgress: true })
     const isCompared = job.previous !== null && !job.withoutChanges

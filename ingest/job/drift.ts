@@ -39,8 +39,8 @@ export function driftSince(
     )
   }
   const emptied = fields.filter(({ name, nulls }) => {
-    const earlier = before.fields.find((field) => field.name === name)
-    return rows > 0 && nulls === rows && earlier !== undefined && earlier.nulls < before.rows
+    const earlierField = before.fields.find((field) => field.name === name)
+    return rows > 0 && nulls === rows && earlierField !== undefined && earlierField.nulls < before.rows
   })
   for (const { name } of emptied) {
     const valuesBefore = before.rows - (before.fields.find((field) => field.name === name)?.nulls ?? 0)

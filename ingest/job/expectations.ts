@@ -60,7 +60,7 @@ export async function requireReferences(
   { catalog, store, unpublished, scratch, limits }: ReferenceOptions,
 ): Promise<void> {
   if (referencedTables(table).size === 0 || parts.length === 0) return
-  const referenced = await pinReferenced(table, { catalog, store }, unpublished)
+  const referencedFiles = await pinReferenced(table, { catalog, store }, unpublished)
   const partPaths = partFiles(table, snapshot, parts)
   const release = await store.pin(partPaths)
   let firstRow = 0
@@ -68,7 +68,7 @@ export async function requireReferences(
     firstRow += rows
     return { path: store.place(partPaths[index]?.key ?? ''), firstRow: firstRow - rows, rows }
   })
-  const files = [...[...referenced.files.values()].flat(), ...placedParts.map((part) => part.path)]
+  const files = [...[...referencedFiles.files.values()].flat(), ...placedParts.map((part) => part.path)]
   const folders = new Set(files.map((file) => path.dirname(file)))
   const database = await Database.open({ ...limits, scratch, folders: [...folders] })
   const db = await database.connect()
@@ -85,7 +85,7 @@ export async function requireReferences(
       scratch,
       parts: placedParts,
     }
-    const broken = await brokenRules(conversion, filesIn(referenced.files))
+    const broken = await brokenRules(conversion, filesIn(referencedFiles.files))
     if (broken.length === 0) return
     const faults = broken.map(({ rule: { names, reason }, count }) => {
       const reasons = count === 1 ? reason : reason.replace(/^is /, 'are ')
@@ -98,14 +98,14 @@ export async function requireReferences(
     db.close()
     database.close()
     release()
-    referenced.release()
+    referencedFiles.release()
   }
 }
 
 const valuesOf = (count: number): string => (count === 1 ? 'a value' : `${count.toLocaleString('en')} values`)
 
-function filesIn(referenced: Job['referenced']): ReferencedFiles {
-  return (target) => referenced.get(`${target.dataset}/${target.table}`) ?? null
+function filesIn(referencedFiles: Job['referenced']): ReferencedFiles {
+  return (target) => referencedFiles.get(`${target.dataset}/${target.table}`) ?? null
 }
 
 /** Tables that expectations refer to, other than the table itself. */
@@ -136,13 +136,13 @@ export async function pinReferenced(
   unpublished: Job['referenced'],
 ): Promise<Referenced> {
   const files = new Map<string, readonly string[]>()
-  const pinned: PinnedFile[] = []
+  const pinnedFiles: PinnedFile[] = []
   for (const id of referencedTables(table)) {
     const parts = unpublished.has(id) ? [] : await publishedParts(id, catalog, store)
     files.set(id, unpublished.get(id) ?? parts.map(({ key }) => store.place(key)))
-    pinned.push(...parts)
+    pinnedFiles.push(...parts)
   }
-  return { files, release: await store.pin(pinned) }
+  return { files, release: await store.pin(pinnedFiles) }
 }
 
 async function publishedParts(id: string, catalog: Catalog, store: Store): Promise<PinnedFile[]> {

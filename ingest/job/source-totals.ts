@@ -41,6 +41,7 @@ export function partitionsOf(
   { read, intake, reusable, plan }: CastSource & { readonly plan: Planned },
 ): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
+  // Places of the files that were read, among all files.
   const places = reusable === null ? [...files.keys()] : reusable.filesToRead
   let firstMember = 0
   const missingFieldsByFile = read.fileCounts.map(({ members }) => {
@@ -49,7 +50,8 @@ export function partitionsOf(
     return fileHeaders.map(({ header, constants }) => intake.lackingIn(header, constants))
   })
   const partitions = plan.partitions.map((partition): Partition => {
-    if ('sources' in partition) return partition
+    const isReused = 'sources' in partition
+    if (isReused) return partition
     const { records, rejectedRows, textBytes, blank, comments } = totalCounts(
       partition.files.flatMap((file) => read.fileCounts[file] ?? []),
     )
@@ -96,9 +98,12 @@ export function warningsOf(
 }
 
 /** Missing files of a source that had several, whose rows would disappear silently. */
-export function missingFiles(earlier: Manifest | null, { files }: Pick<ReadSource, 'files'>): string[] {
-  if (earlier === null || earlier.sources.length < 2) return []
+export function missingFiles(
+  earlierManifest: Manifest | null,
+  { files }: Pick<ReadSource, 'files'>,
+): string[] {
+  if (earlierManifest === null || earlierManifest.sources.length < 2) return []
   const names = new Set(files.map(({ name }) => name))
-  const missingSources = earlier.sources.filter(({ name }) => !names.has(name))
+  const missingSources = earlierManifest.sources.filter(({ name }) => !names.has(name))
   return missingSources.map(({ name }) => `the file ${name} of the source is missing`)
 }

@@ -114,10 +114,12 @@ function feedsOf(
   { publicUrl }: AnnounceOptions,
 ): URLSearchParams {
   const feeds = `${baseOf(publicUrl)}/feeds`
-  const listed = published.filter(({ dataset }) => (catalog.datasets.get(dataset)?.listedIn.size ?? 0) > 0)
+  const listedManifests = published.filter(
+    ({ dataset }) => (catalog.datasets.get(dataset)?.listedIn.size ?? 0) > 0,
+  )
   const folders = [
-    ...(listed.length > 0 ? [feeds] : []),
-    ...listed.flatMap(({ dataset, table: name }) => [
+    ...(listedManifests.length > 0 ? [feeds] : []),
+    ...listedManifests.flatMap(({ dataset, table: name }) => [
       `${feeds}/${dataset}`,
       `${feeds}/${tableId({ dataset, name })}`,
     ]),

@@ -73,9 +73,9 @@ export async function writeChanges(
   const before = await manifestOf(store, table, previous).catch(() => null)
   const fields = before === null ? [] : comparedFields(table, before)
   if (before === null || fields.length === 0) return null
-  const retained = await snapshotsIn(store, table)
+  const retainedIds = await snapshotsIn(store, table)
   const earlierChanges = (before.changes ?? [])
-    .filter(({ since }) => retained.includes(since))
+    .filter(({ since }) => retainedIds.includes(since))
     .slice(0, startsMax - 1)
   const previousFolder = layout.snapshot(table, before.snapshot)
   const inPreviousFolder = (file: string): string => path.join(store.place(previousFolder), file)
@@ -129,10 +129,10 @@ function comparedFields(table: Table, before: Pick<Manifest, 'fields' | 'masks'>
   const maskIn = (list: typeof masks, name: string): string | null =>
     Object.hasOwn(list, name) ? (list[name] ?? null) : null
   return storedFields(table).flatMap((field) => {
-    const earlier = before.fields.find(({ name }) => name === field.name)
+    const earlierField = before.fields.find(({ name }) => name === field.name)
     const mask = maskIn(masks, field.name)
     const isHidden = mask !== null && mask !== maskIn(maskedBefore, field.name)
-    return earlier !== undefined && !isHidden && holdsAll(field.stored, earlier.stored) ? field : []
+    return earlierField !== undefined && !isHidden && holdsAll(field.stored, earlierField.stored) ? field : []
   })
 }
 
@@ -176,7 +176,7 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
     if (before === null) continue
     const [folder, folderBefore] = [layout.snapshot(name, manifest.snapshot), layout.snapshot(name, since)]
     const rowFiles = files.filter(({ file }) => file === changesFile.file)
-    const pinned = [
+    const filesToPin = [
       ...[...manifest.parts, ...rowFiles].map((file) => ({ ...file, key: `${folder}/${file.file}` })),
       ...before.parts.map((file) => ({ ...file, key: `${folderBefore}/${file.file}` })),
     ]
@@ -186,7 +186,7 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
     let database: Database | null = null
     let db: Connection | null = null
     try {
-      release = await store.pin(pinned)
+      release = await store.pin(filesToPin)
       database = await Database.open({
         memory: verifyMemory,
         threads: 2,

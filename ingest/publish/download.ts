@@ -73,12 +73,12 @@ export async function writeDownload(
         const next = await pieces.next()
         if (next.done === true) throw new Error('a piece of the download is missing')
         const piece: Piece = next.value
-        let packed = 0
+        let packedBytes = 0
         for await (const chunk of chunksOf(piece.file)) {
-          packed += chunk.length
+          packedBytes += chunk.length
           yield chunk
         }
-        sections.push([packed, piece.bytes, piece.crc32])
+        sections.push([packedBytes, piece.bytes, piece.crc32])
         await rm(piece.file)
         lines += piece.lines
         writtenRows += piece.rows
@@ -98,10 +98,10 @@ export async function writeDownload(
     throw new TableFailure(
       `verification of the download failed: it has ${size} bytes instead of ${sizeExpected}; nothing was published`,
     )
-  const expected = rows + (await breaksIn(conversion, hasBreaks))
-  if (lines === expected) return sections
+  const expectedLines = rows + (await breaksIn(conversion, hasBreaks))
+  if (lines === expectedLines) return sections
   throw new TableFailure(
-    `verification of the download failed: its rows have ${lines} lines instead of ${expected}; nothing was published`,
+    `verification of the download failed: its rows have ${lines} lines instead of ${expectedLines}; nothing was published`,
   )
 }
 

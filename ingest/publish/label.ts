@@ -176,9 +176,9 @@ async function serverFileEntries(
   })
   const stores: RowStoreFile[] = []
   for (const file of rowStores ?? []) stores.push({ ...(await entryOf(file)), chunk_rows: chunkRows })
-  const ordered: Order[] = []
+  const orderEntries: Order[] = []
   for (const [number, order] of orders.entries()) {
-    ordered.push({
+    orderEntries.push({
       keys: order.keys.map((key) => ({ ...key })),
       positions: await entryOf(fileNames.orderPositions(number)),
       ...(order.codes !== null && {
@@ -196,7 +196,7 @@ async function serverFileEntries(
     }),
     ...(codes !== null && { codes: { ...(await entryOf(fileNames.codes)), fields: [...codes] } }),
     ...(rowStores !== null && { row_stores: stores }),
-    ...(ordered.length > 0 && { orders: ordered }),
+    ...(orderEntries.length > 0 && { orders: orderEntries }),
   }
 }
 

@@ -51,7 +51,8 @@ async function publishedTable(store: Store, catalog: Catalog, table: Table): Pro
   // The ingest and `acervo verify` report a damaged manifest; the views only omit its table.
   const manifest = await publishedOf(store, table).catch(() => null)
   if (dataset === undefined || manifest === null || !holdsFields(manifest, table)) return null
-  const earlier: Manifest[] = []
-  for await (const earlierTable of publishedBefore(store, table, manifest)) earlier.push(earlierTable)
-  return { dataset, table, manifest, earlier }
+  const earlierManifests: Manifest[] = []
+  for await (const earlierTable of publishedBefore(store, table, manifest))
+    earlierManifests.push(earlierTable)
+  return { dataset, table, manifest, earlier: earlierManifests }
 }

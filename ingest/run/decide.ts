@@ -145,9 +145,11 @@ function withoutSource(table: Table, sources: string, published: PublishedState)
   const { manifest, isDamaged } = published
   if (manifest === null && !isDamaged) return { status: 'skipped', table }
   const trouble = whyNotServed(published, table)
-  const serving =
+  const servingNote =
     trouble === null ? `the snapshot of ${manifest?.import_date ?? ''} is still served` : `and ${trouble}`
-  throw new TableFailure(`the source is missing: there is no ${expectedFiles(sources, table)}; ${serving}`)
+  throw new TableFailure(
+    `the source is missing: there is no ${expectedFiles(sources, table)}; ${servingNote}`,
+  )
 }
 
 function whyNotServed({ manifest, isDamaged }: PublishedState, table: Table): string | null {

@@ -33,8 +33,8 @@ export async function runIngest(
 ): Promise<number> {
   const settings = readSettings(process.env)
   const store = openWarehouse(settings)
-  const parsed = new ParsedCatalog(store)
-  const catalog = await loadCatalog(settings.catalog, parsed)
+  const parsedCatalog = new ParsedCatalog(store)
+  const catalog = await loadCatalog(settings.catalog, parsedCatalog)
   const tables = chosenTables(catalog, names)
   const began = new Date()
   const board = new Board(process.stderr)
@@ -70,7 +70,7 @@ export async function runIngest(
   const code = conclude(outcomes, settings.sources, { isNamed: names.length > 0, hasSamples }, log)
   const results = [
     await afterwards('the parsed catalog was not stored, so the next start takes longer', () =>
-      withWarehouseLock(store, () => parsed.keep()),
+      withWarehouseLock(store, () => parsedCatalog.keep()),
     ),
     await afterwards('warehouse.duckdb was not updated', async () => {
       for (const { published, error } of await publishViews(store, catalog)) {

@@ -18,9 +18,11 @@ export async function runSample(names: readonly string[], { ifNone = false }: Sa
   if (isWeb(sources))
     throw new StartError(`SOURCES is ${sources}, and samples need a folder: set SOURCES to one`)
   const tables = await sampledTables(requestedTables)
-  const missing = requestedTables.filter((table) => !tables.includes(table)).map(tableId)
-  if (!ifNone && missing.length > 0 && (names.length > 0 || tables.length === 0))
-    throw new StartError(`no sample for ${missing.join(', ')}; samples: ${(await sampleIds()).join(', ')}`)
+  const tablesWithoutSample = requestedTables.filter((table) => !tables.includes(table)).map(tableId)
+  if (!ifNone && tablesWithoutSample.length > 0 && (names.length > 0 || tables.length === 0))
+    throw new StartError(
+      `no sample for ${tablesWithoutSample.join(', ')}; samples: ${(await sampleIds()).join(', ')}`,
+    )
   await copySamples(sources, tables)
   for (const table of tables) console.log(`${tableId(table)}: copied its sample to ${sources}`)
 }

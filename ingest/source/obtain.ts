@@ -100,12 +100,12 @@ async function fetchFirst(
   options: Parameters<typeof fetchFile>[1],
 ): Promise<ObtainedFile | 'missing' | 'unchanged'> {
   for (const address of addresses) {
-    const fetched = await fetchFile(address, options)
-    if (fetched.status === 'fetched') {
-      const file = { ...fetched.file, place: pathIn(address), constants }
-      return { file, validators: fetched.validators }
+    const download = await fetchFile(address, options)
+    if (download.status === 'fetched') {
+      const file = { ...download.file, place: pathIn(address), constants }
+      return { file, validators: download.validators }
     }
-    if (fetched.status === 'unchanged') return 'unchanged'
+    if (download.status === 'unchanged') return 'unchanged'
   }
   return 'missing'
 }
@@ -156,16 +156,16 @@ async function listOf(
   checksums: string,
   { sources, folder, bytesMax, progress, retryMs, silenceMs }: ObtainOptions,
 ): Promise<string> {
-  const missing = new TableFailure(
+  const missingFailure = new TableFailure(
     `source.checksums names ${checksums}, but there is no such file beside ${nameOf(place)}`,
   )
   if (validators === null) {
-    if (place?.kind !== 'here') throw missing
+    if (place?.kind !== 'here') throw missingFailure
     const list = await realPathWithin(sources, path.join(path.dirname(place.namedPath), checksums))
-    if (list === null || !(await stat(list)).isFile()) throw missing
+    if (list === null || !(await stat(list)).isFile()) throw missingFailure
     return await readFile(list, 'utf8')
   }
-  const fetched = await fetchFile(new URL(checksums, validators.address), {
+  const download = await fetchFile(new URL(checksums, validators.address), {
     folder,
     validators: null,
     bytesMax,
@@ -173,8 +173,8 @@ async function listOf(
     retryMs,
     silenceMs,
   })
-  if (fetched.status !== 'fetched') throw missing
-  return readFile(fetched.file.path, 'utf8')
+  if (download.status !== 'fetched') throw missingFailure
+  return readFile(download.file.path, 'utf8')
 }
 
 async function unpackedSums(file: string): Promise<{ sha256: string; sha512: string }> {

@@ -15,9 +15,9 @@ export class PrivateAddress extends Error {
 
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false
-  const parsed = ipaddr.process(address)
-  const isGivenOut = parsed.kind() === 'ipv4' || (parsed.toByteArray()[0] ?? 0) >> 5 === 1
-  return isGivenOut && parsed.range() === 'unicast'
+  const ipAddress = ipaddr.process(address)
+  const isGivenOut = ipAddress.kind() === 'ipv4' || (ipAddress.toByteArray()[0] ?? 0) >> 5 === 1
+  return isGivenOut && ipAddress.range() === 'unicast'
 }
 
 /** An IP address needs no DNS lookup, so `publicLookup` never sees it. */

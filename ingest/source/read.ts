@@ -35,7 +35,7 @@ export interface ReadSource {
   readonly counts: SourceCounts
   /** The first ones, at most `detailedRejectsMax`. */
   readonly rejects: readonly Reject[]
-  /** One per file; see `CsvScanner`. */
+  /** Last row of each file; see `CsvScanner`. */
   readonly lastRows: readonly {
     readonly file: string
     readonly line: number
@@ -206,12 +206,12 @@ interface Scan {
 function scanOf(
   member: Member,
   constants: Constants,
-  earlier: readonly Scan[],
+  earlierScans: readonly Scan[],
   options: ReadOptions,
   isOneOfSeveral: boolean,
 ): Scan {
   const { source, fields } = options.table
-  const before = earlier.reduce((sum, { scanner }) => sum + scanner.records, 0)
+  const before = earlierScans.reduce((sum, { scanner }) => sum + scanner.records, 0)
   const recordsToLocate = [...(options.locate ?? [])].map((record) => record - before)
   const hidingByField = new Map(
     fields.flatMap(({ name, mask, reading: { nulls, trims } }) =>

@@ -281,19 +281,19 @@ export class CsvScanner {
       const cells = reason === null ? recordValues(data.subarray(start, end), this.#marks) : []
       this.#headerLines.push({ bytes: Buffer.from(data.subarray(start, end)), cells })
       const isLast = this.#headerLines.length === this.#options.headerLines
-      const merged = joinedHeader(this.#headerLines.map((headerLine) => headerLine.cells))
-      const namedCount = merged.findLastIndex((cell) => cell.trim() !== '') + 1
-      const joined = this.#options.dropEmptyExtraCells ? merged.slice(0, namedCount) : merged
+      const mergedCells = joinedHeader(this.#headerLines.map((headerLine) => headerLine.cells))
+      const namedCount = mergedCells.findLastIndex((cell) => cell.trim() !== '') + 1
+      const header = this.#options.dropEmptyExtraCells ? mergedCells.slice(0, namedCount) : mergedCells
       const fault =
         cells.length > columnsMax
           ? reasons.tooWide
           : reason === null && isLast
-            ? this.#otherHeader(joined)
+            ? this.#otherHeader(header)
             : null
       if (reason === null && fault === null) {
         this.#counts.header += breaks + 1
         this.headerLine ??= line
-        if (isLast) this.#begin(this.#options.header ?? joined)
+        if (isLast) this.#begin(this.#options.header ?? header)
       } else this.#stop(line, reason ?? fault ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
       collector.omit(start, next)

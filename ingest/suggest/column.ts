@@ -46,11 +46,11 @@ function nonTextField(
   valueTexts: readonly string[],
   nullTexts: readonly string[],
 ): SuggestedField | null {
-  const trimmed = valueTexts.map((text) => text.trim()).filter((text) => text !== '')
+  const trimmedTexts = valueTexts.map((text) => text.trim()).filter((text) => text !== '')
   const hasBlanks =
-    trimmed.length < valueTexts.length || trimmed.some((text, index) => text !== valueTexts[index])
-  const likelyNullTexts = [...new Set(trimmed.filter((text) => likelyNulls.has(text)))]
-  const values = [...new Set(trimmed.filter((text) => !likelyNulls.has(text)))]
+    trimmedTexts.length < valueTexts.length || trimmedTexts.some((text, index) => text !== valueTexts[index])
+  const likelyNullTexts = [...new Set(trimmedTexts.filter((text) => likelyNulls.has(text)))]
+  const values = [...new Set(trimmedTexts.filter((text) => !likelyNulls.has(text)))]
   if (values.length === 0) return null
   const nulls = [...new Set([...nullTexts, ...likelyNullTexts])]
   const extraKeys = { ...(hasBlanks && { trim: true }), ...(nulls.length > 0 && { nulls: ['', ...nulls] }) }
@@ -110,9 +110,9 @@ export function isYesNo({ texts }: SeenColumn): boolean {
 }
 
 function jsonOf(values: readonly string[]): SuggestedField | null {
-  const parsed = values.map((text) => (/^[{[]/.test(text) ? parsedJson(text) : undefined))
-  if (parsed.includes(undefined)) return null
-  return parsed.every(isTexts)
+  const parsedValues = values.map((text) => (/^[{[]/.test(text) ? parsedJson(text) : undefined))
+  if (parsedValues.includes(undefined)) return null
+  return parsedValues.every(isTexts)
     ? typedField({ type: 'list' }, 'lists of texts in JSON')
     : typedField({ type: 'json' }, 'JSON')
 }

@@ -213,16 +213,16 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
 function chooseFormats(
   texts: readonly string[],
   readingsByText: readonly (readonly Reading[])[],
-  ranked: readonly string[],
+  rankedFormats: readonly string[],
 ): MomentForm | AmbiguousMoments | null {
   const chosenFormats: string[] = []
   let unmatchedIndexes = readingsByText.map((_found, index) => index)
   while (unmatchedIndexes.length > 0 && chosenFormats.length < formatsMax) {
-    const counts = ranked.map(
+    const counts = rankedFormats.map(
       (format) => unmatchedIndexes.filter((index) => hasFormat(readingsByText[index], format)).length,
     )
     const maxCount = Math.max(...counts)
-    const next = ranked[counts.indexOf(maxCount)]
+    const next = rankedFormats[counts.indexOf(maxCount)]
     if (next === undefined || maxCount === 0) return null
     chosenFormats.push(next)
     unmatchedIndexes = unmatchedIndexes.filter((index) => !hasFormat(readingsByText[index], next))
@@ -242,7 +242,7 @@ function chooseFormats(
   // If an unused format also reads these texts, but as other dates, a person must choose.
   for (const format of chosenFormats) {
     const readingsOfFormat = readingsByText.filter((textReadings) => hasFormat(textReadings, format))
-    for (const rival of ranked) {
+    for (const rival of rankedFormats) {
       if (chosenFormats.includes(rival) || rival.length !== format.length || typeOf(rival) !== type) continue
       if (!readingsOfFormat.every((textReadings) => hasFormat(textReadings, rival))) continue
       const ambiguousIndex = readingsByText.findIndex(

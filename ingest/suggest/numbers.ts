@@ -32,7 +32,7 @@ export interface AmbiguousNumbers {
 const knownMarks = ['US$', 'R$', '€', '£', '$', '%', '+']
 const markPattern = knownMarks.map((mark) => mark.replaceAll(/[$+]/g, '\\$&')).join('|')
 const spaces = '[ \\u00a0\\u202f]*'
-const marked = new RegExp(
+const markedPattern = new RegExp(
   `^((?:(?:${markPattern})${spaces})*)([-+\\u2212\\u2013]?)${spaces}((?:(?:${markPattern})${spaces})*)([0-9.,' \\u00a0\\u202f\\u2019]*[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?)((?:${spaces}(?:${markPattern}))*)$`,
 )
 
@@ -67,7 +67,7 @@ function bareOf(text: string): Bare | null {
 const otherSigns: Readonly<Record<string, MinusForm>> = { '\u2212': '\u22125', '\u2013': '\u20135' }
 
 function plainOf(text: string): Bare | null {
-  const [, before = '', sign = '', within = '', digits, after = ''] = marked.exec(text) ?? []
+  const [, before = '', sign = '', within = '', digits, after = ''] = markedPattern.exec(text) ?? []
   if (digits === undefined) return null
   const affixes = [before, within, after].join(' ')
   const marks = [...affixes.matchAll(new RegExp(markPattern, 'g'))].map(([mark]) => mark)

@@ -79,14 +79,14 @@ function isSchoolYear(text: string): boolean {
 
 /** Notes on numbers: their unit is %, one may stand for missing values, or they may be dates. */
 export function numberNotes(values: readonly string[], marks: readonly string[]): string[] {
-  const missing = values.find((text) => /^-9{3,}([.,]0*)?$/.test(text))
+  const missingValue = values.find((text) => /^-9{3,}([.,]0*)?$/.test(text))
   const areDays = values.every((text) => /^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])(19|20)\d\d$/.test(text))
   return [
     ...(marks.includes('%') ? ['the unit is %'] : []),
-    ...(missing === undefined
+    ...(missingValue === undefined
       ? []
       : [
-          `${visibleJson(missing)} may mean a missing value: declare nulls: ${JSON.stringify(['', missing])} if it does`,
+          `${visibleJson(missingValue)} may mean a missing value: declare nulls: ${JSON.stringify(['', missingValue])} if it does`,
         ]),
     ...(areDays ? ['they may be days: declare type: date, format: ddmmyyyy if they are'] : []),
   ]

@@ -59,8 +59,8 @@ interface SuggestedColumn {
 
 /** Remarks become comments above the entry. */
 export function suggestionText({ remarks, refusal, dataset, entry }: Suggestion): string {
-  const refused = refusal === null ? [] : [refusal]
-  return `${[...remarks.map(({ text }) => text), ...refused, ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
+  const refusals = refusal === null ? [] : [refusal]
+  return `${[...remarks.map(({ text }) => text), ...refusals, ...dataset].map((line) => `${yamlComment(line)}\n`).join('')}${entry}`
 }
 
 /** New texts in a round may change the type of a column. */
@@ -92,12 +92,12 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
     return files.length > 1 && row.kind === 'sum' ? { ...row, kind: 'possibleSum' } : row
   })
   const sums = totals.filter(({ kind }) => kind === 'sum')
-  const dropped = new Set(sums.map(({ line }) => line))
+  const sumLines = new Set(sums.map(({ line }) => line))
   const texts =
     sums.length === 0
       ? sample.texts
       : textsIn(
-          (sample.rows ?? []).filter(({ line }) => !dropped.has(line)),
+          (sample.rows ?? []).filter(({ line }) => !sumLines.has(line)),
           names.length,
         )
   const seenColumns = names.map((name, index) => ({
@@ -142,7 +142,7 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
         ...describeField(fields[index], trial, index, placesText),
       })),
     }
-    const rows = sample.firstRows.filter(({ line }) => !dropped.has(line))
+    const rows = sample.firstRows.filter(({ line }) => !sumLines.has(line))
     // The sample may have all rows of a small file.
     const isKnown = files.length === 1 && sample.rows !== null
     const keys = keysOf(rows, annotatedEntry.fields, isKnown ? 1 : undefined)
@@ -395,7 +395,7 @@ function withMisfits(column: SeenColumn, misfits: readonly Misfit[], isText: boo
   return { ...next, isText: isText || isSame }
 }
 
-const joined = (...parts: readonly (string | null)[]): string =>
+const joinParts = (...parts: readonly (string | null)[]): string =>
   parts.filter((part) => part !== null && part !== '').join('; ')
 
 type ColumnNotes = Pick<SuggestedColumn, 'isEmpty' | 'evidence' | 'notice' | 'question'>
@@ -417,9 +417,9 @@ function describeField(
   const findings = question === null ? [exceptions, advice] : [question, exceptions]
   return {
     isEmpty: fieldTrial.filled === 0,
-    evidence: joined(evidence, ...findings),
+    evidence: joinParts(evidence, ...findings),
     notice: advice === null && isNotable ? evidence : null,
-    question: advice === null ? null : joined(...findings),
+    question: advice === null ? null : joinParts(...findings),
   }
 }
 

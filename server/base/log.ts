@@ -5,7 +5,7 @@ import type { LogLevel } from '../../core/settings/rows.ts'
 export type Log = Logger
 
 /** Writes batches of lines, at most 4 KiB (PIPE_BUF), so that lines of several processes do not mix. */
-const together = { minLength: 3500, maxWrite: 4096, sync: false, periodicFlush: 100 }
+const batching = { minLength: 3500, maxWrite: 4096, sync: false, periodicFlush: 100 }
 
 /**
  * Logs JSON lines, by default to standard output.
@@ -13,7 +13,7 @@ const together = { minLength: 3500, maxWrite: 4096, sync: false, periodicFlush: 
  */
 export function openLog(level: LogLevel, base: object = {}, stream?: DestinationStream): Log {
   const options = { level, base, timestamp: pino.stdTimeFunctions.isoTime }
-  return pino(options, stream ?? pino.destination(together))
+  return pino(options, stream ?? pino.destination(batching))
 }
 
 /** Writes text to a terminal, else a line of the log to standard error. */

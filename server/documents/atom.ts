@@ -84,7 +84,7 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
   const download = manifest.files.find(({ file }) => file === fileNames.download(table))
   const base = answer?.isGrouped === true ? rows.aggregate : rows.data
   const parameters = new Map([...(answer?.parameters ?? []), ['snapshot', snapshot]])
-  const pinned = withQuery(base(dataset, table), parameters, 1)
+  const pinnedAddress = withQuery(base(dataset, table), parameters, 1)
   const addressOf = (file: string): string => files.file(table, snapshot, file)
   const sentences = sentencesOf(change, wordsOf[language])
   const list = sentences.map((sentence) => `<li>${xmlText(sentence)}</li>`).join('')
@@ -111,7 +111,7 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
           1,
         ),
       }),
-      element('link', '', { rel: 'related', type: 'application/json', title: 'Rows', href: pinned }),
+      element('link', '', { rel: 'related', type: 'application/json', title: 'Rows', href: pinnedAddress }),
       ...(answer?.differences == null
         ? []
         : [
@@ -168,7 +168,7 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
             count(before.rows),
             `${difference > 0 ? '+' : '−'}${count(Math.abs(difference))}`,
           )
-  const rejected = report?.rejected_rows ?? 0
+  const rejectedRows = report?.rejected_rows ?? 0
   const changedRows =
     latestChanges === undefined ? [] : changedRowTexts(words, latestChanges).map(({ text }) => text)
   const sentences = [
@@ -180,7 +180,7 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
         ? []
         : [words.noRowChanged]),
     ...schemaSentences(table, manifest, words),
-    ...(rejected > 0 ? [words.leftOutOfTable(count(rejected))] : []),
+    ...(rejectedRows > 0 ? [words.leftOutOfTable(count(rejectedRows))] : []),
     ...(report?.accepted_drift ?? []).map(words.unlikeBefore),
     ...(report?.warnings ?? []),
     words.collectedOn(day(manifest.collected_at)),

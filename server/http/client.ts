@@ -37,10 +37,10 @@ export function clientOf(
     // Unusual notations of IPv4, such as 1 or 0x7f.1, are invalid.
     const isAddress = ipaddr.IPv4.isValidFourPartDecimal(address) || ipaddr.IPv6.isValid(address)
     if (!isAddress) return unknownClient
-    const parsed = ipaddr.process(address)
-    return parsed.kind() === 'ipv4'
-      ? parsed.toString()
-      : ipKeyGenerator(parsed.toNormalizedString(), clientIpv6Prefix)
+    const ipAddress = ipaddr.process(address)
+    return ipAddress.kind() === 'ipv4'
+      ? ipAddress.toString()
+      : ipKeyGenerator(ipAddress.toNormalizedString(), clientIpv6Prefix)
   }
   return (req) => {
     const forwardedFor = req.headers['x-forwarded-for']

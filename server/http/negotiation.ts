@@ -30,8 +30,8 @@ export function negotiate<T extends Offer>(
     const message = `The parameter "format" must be one of: ${names.join(', ')}${didYouMean(format, names)}.`
     throw unacceptableParameters([{ parameter: 'format', message }])
   }
-  const accepted = acceptable(headers, offers)
-  if (accepted !== undefined) return accepted
+  const acceptedOffers = acceptable(headers, offers)
+  if (acceptedOffers !== undefined) return acceptedOffers
   const offeredFormats = offers
     .map(({ name, mediaTypes: [mediaType] }) => `${mediaType} (format=${name})`)
     .join(', ')
@@ -118,8 +118,8 @@ export function acceptedEncodings(
 ): readonly ContentCoding[] {
   if (acceptEncoding === undefined || acceptEncoding.length > headerLengthMax) return [identity]
   const negotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } }) as Preferring
-  const accepted = negotiator.encodings(names, { preferred: prefersGzip ? gzipFirst : names })
-  return accepted.length === 0 ? [identity] : accepted.flatMap((name) => byName.get(name) ?? [])
+  const acceptedNames = negotiator.encodings(names, { preferred: prefersGzip ? gzipFirst : names })
+  return acceptedNames.length === 0 ? [identity] : acceptedNames.flatMap((name) => byName.get(name) ?? [])
 }
 
 /** Limits concurrent compressions; further bodies are sent uncompressed. */
@@ -165,12 +165,12 @@ export function wantsPage(headers: IncomingHttpHeaders, target: string): boolean
   if (/[?&]format=[^&]/.test(target)) return false
   // Most requests come from programs, and need no parsing.
   if (!acceptsHtml(headers)) return false
-  const accepted = acceptedTypes(headers)
-  if (accepted.includes('application/xhtml+xml')) return true
-  const [best] = accepted
+  const typesInAccept = acceptedTypes(headers)
+  if (typesInAccept.includes('application/xhtml+xml')) return true
+  const [best] = typesInAccept
   const isHtml = best === 'text/html'
   if (headers['sec-fetch-mode'] === 'navigate') return isHtml
-  return isHtml && !accepted.includes('application/json') && !accepted.includes('*/*')
+  return isHtml && !typesInAccept.includes('application/json') && !typesInAccept.includes('*/*')
 }
 
 /** Strong: equal tags mean equal bytes (RFC 9110, section 8.8.3). */

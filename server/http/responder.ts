@@ -94,30 +94,30 @@ export class Responder {
   /** Sends a response or 304 in the best accepted coding, and charges the client. */
   async send(req: IncomingMessage, res: ServerResponse, response: NamedResponse): Promise<void> {
     const account = accountFor(res)
-    const accepted = encodingsFor(req, response)
+    const encodings = encodingsFor(req, response)
     // No Last-Modified: two imports may share a second, and a rollback goes back in time.
     const tag = matchingTag(
       req.headers['if-none-match'],
-      accepted.map((encoding) => tagOf(response, encoding)),
+      encodings.map((encoding) => tagOf(response, encoding)),
     )
     if (tag !== null) {
       describe(res, response, tag)
       sendNotModified(res)
       return
     }
-    const encoding = this.#choose(response, accepted)
-    const cached = this.#cache.get(keyOf(response, encoding))
+    const encoding = this.#choose(response, encodings)
+    const cachedBody = this.#cache.get(keyOf(response, encoding))
     const { work = {} } = response
-    const isCached = cached !== undefined || this.#cachedPlainBody(response, encoding) !== undefined
+    const isCached = cachedBody !== undefined || this.#cachedPlainBody(response, encoding) !== undefined
     await (isCached ? account.count() : account.spend(work))
-    const form: Form = cached
-      ? { encoding, pieces: [cached.bytes], headers: cached.headers }
-      : await this.#make(response, encoding, res, accepted)
+    const form: Form = cachedBody
+      ? { encoding, pieces: [cachedBody.bytes], headers: cachedBody.headers }
+      : await this.#make(response, encoding, res, encodings)
     if (form.ms !== undefined) await account.charge(form.ms, work)
     // Other slow clients may have filled the budget meanwhile. Cached bytes count too, since they may be
     // evicted while this response holds them.
-    const heldObject = cached?.bytes ?? form.pieces
-    const isFree = response.isAtHand || (cached !== undefined && cached.bytes.length <= freeBytesMax)
+    const heldObject = cachedBody?.bytes ?? form.pieces
+    const isFree = response.isAtHand || (cachedBody !== undefined && cachedBody.bytes.length <= freeBytesMax)
     if (!isFree && !this.#budget.isShared(heldObject)) this.#budget.requireRoom()
     describe(res, response, tagOf(response, form.encoding))
     if (form.encoding.compress !== null) res.setHeader('Content-Encoding', form.encoding.name)
@@ -137,21 +137,21 @@ export class Responder {
 
   /** Uncompressed body, for building another response. */
   async bodyOf(response: NamedResponse, signal: () => AbortSignal): Promise<Body> {
-    const cached = this.#cache.get(response.name)
-    return cached === undefined
+    const cachedBody = this.#cache.get(response.name)
+    return cachedBody === undefined
       ? this.#body(response, signal)
-      : { pieces: [cached.bytes], headers: cached.headers }
+      : { pieces: [cachedBody.bytes], headers: cachedBody.headers }
   }
 
   /** Best coding; while too many compressions run, one that needs none. */
-  #choose(response: NamedResponse, accepted: readonly ContentCoding[]): ContentCoding {
+  #choose(response: NamedResponse, encodings: readonly ContentCoding[]): ContentCoding {
     const isCheap = (encoding: ContentCoding): boolean =>
       encoding.compress === null ||
       hasStoredGzip(response, encoding) ||
       this.#cache.has(keyOf(response, encoding))
-    const [best = identity] = accepted
+    const [best = identity] = encodings
     if (!this.#gate.isFull) return best
-    return accepted.find(isCheap) ?? best
+    return encodings.find(isCheap) ?? best
   }
 
   /** Returns the body in the best coding: cached, compressed, or as it is while too many compressions run. */
@@ -159,7 +159,7 @@ export class Responder {
     response: NamedResponse,
     encoding: ContentCoding,
     res: ServerResponse,
-    accepted: readonly ContentCoding[],
+    encodings: readonly ContentCoding[],
   ): Promise<Form> {
     const cachedBody = this.#cachedPlainBody(response, encoding)
     if (cachedBody === undefined && !response.isAtHand) this.#budget.requireRoom()
@@ -170,7 +170,7 @@ export class Responder {
       return { ...body, encoding }
     }
     // Clients that refuse uncompressed bodies share work only with each other.
-    const refusesPlain = !accepted.includes(identity)
+    const refusesPlain = !encodings.includes(identity)
     const key = keyOf(response, encoding)
     const mayBeGzip = hasStoredGzip(response, encoding)
     return this.#compressions.join(refusesPlain ? `${key} only` : key, signal, async (sharedSignal) => {
@@ -182,7 +182,7 @@ export class Responder {
         this.#cacheIfRequestedAgain(key, body)
         return { ...body, encoding }
       }
-      const bytes = joined(body.pieces)
+      const bytes = joinPieces(body.pieces)
       // Other requests may have filled the limit while this one waited for its rows.
       if (bytes.length < compressedMin || (this.#gate.isFull && !refusesPlain)) {
         this.#cacheIfRequestedAgain(response.name, { ...body, pieces: [bytes] })
@@ -196,9 +196,9 @@ export class Responder {
 
   /** A body stored in gzip is not compressed again, since its bytes would differ. */
   #cachedPlainBody(response: NamedResponse, encoding: ContentCoding): CachedBody | undefined {
-    const cached = this.#cache.getAgain(response.name)
-    const isOther = hasStoredGzip(response, encoding) && (cached?.bytes.length ?? 0) >= compressedMin
-    return isOther ? undefined : cached
+    const cachedBody = this.#cache.getAgain(response.name)
+    const isOther = hasStoredGzip(response, encoding) && (cachedBody?.bytes.length ?? 0) >= compressedMin
+    return isOther ? undefined : cachedBody
   }
 
   /** Builds the body once for concurrent requests in any coding, but separately if it may be gzip. */
@@ -210,7 +210,7 @@ export class Responder {
 
   #cacheIfRequestedAgain(name: string, { pieces, headers = {} }: Body): void {
     if (this.#cache.isWanted(name, lengthOf(pieces)))
-      this.#cache.keep(name, { bytes: joined(pieces), headers })
+      this.#cache.keep(name, { bytes: joinPieces(pieces), headers })
   }
 }
 
@@ -265,7 +265,7 @@ function lengthOf(pieces: Body['pieces']): number {
 }
 
 /** Copies the pieces, so that a cached body retains no other memory. */
-function joined(pieces: Body['pieces']): Uint8Array {
+function joinPieces(pieces: Body['pieces']): Uint8Array {
   const parts = pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece))
   const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let offset = 0

@@ -25,12 +25,12 @@ interface PackedFile extends ServedFile {
 export async function sendUnpacked(
   req: IncomingMessage,
   res: ServerResponse,
-  packed: PackedFile,
+  packedFile: PackedFile,
   client: string,
   { transfers, sendBudget }: TransferLimits,
 ): Promise<void> {
   await transfers.during(client, disconnectSignal(res)(), (slot) =>
-    transmit(req, res, packed, sendBudget, slot),
+    transmit(req, res, packedFile, sendBudget, slot),
   )
 }
 
@@ -38,28 +38,28 @@ export async function sendUnpacked(
 async function transmit(
   req: IncomingMessage,
   res: ServerResponse,
-  packed: PackedFile,
+  packedFile: PackedFile,
   sendBudget: SendBudget,
   slot: Slot,
 ): Promise<void> {
-  if (!packed.isUnchanged()) {
-    packed.onMismatch(`${packed.file} has changed`)
-    throw damagedFiles(packed.saveAs)
+  if (!packedFile.isUnchanged()) {
+    packedFile.onMismatch(`${packedFile.file} has changed`)
+    throw damagedFiles(packedFile.saveAs)
   }
-  const { sections } = packed
-  const range = sections === null ? null : wantedRange(req, res, packed, sections)
+  const { sections } = packedFile
+  const range = sections === null ? null : wantedRange(req, res, packedFile, sections)
   if (req.method === 'HEAD') {
     res.end()
     return
   }
   const slice = sections === null || range === null ? null : sliceOf(sections, range)
-  const release = await packed.keepOpen?.()
-  const source = createReadStream(path.join(packed.folder, packed.file), slice?.packed ?? {})
+  const release = await packedFile.keepOpen?.()
+  const source = createReadStream(path.join(packedFile.folder, packedFile.file), slice?.packed ?? {})
   // Sections have no final deflate block; only the end of the file has one.
   const unpack =
     slice === null ? zlib.createGunzip() : zlib.createInflateRaw({ finishFlush: zlib.constants.Z_SYNC_FLUSH })
   const cut = new Cutter(slice?.skip ?? 0, range === null ? null : range.end - range.start + 1)
-  const gate = new IntegrityGate(slice === null ? packed.sha256 : null, packed.isUnchanged)
+  const gate = new IntegrityGate(slice === null ? packedFile.sha256 : null, packedFile.isUnchanged)
   const unpacking = pipeline(source, gate, unpack, cut)
   async function* verifiedChunks(): AsyncGenerator<Uint8Array> {
     yield* cut as AsyncIterable<Uint8Array>
@@ -70,7 +70,7 @@ async function transmit(
   const outcomes = await Promise.allSettled([unpacking, sending]).finally(release)
   const failure = outcomes.find((end) => end.status === 'rejected')
   if (failure === undefined || res.destroyed) return
-  packed.onMismatch(`${packed.file} cannot be unpacked`)
+  packedFile.onMismatch(`${packedFile.file} cannot be unpacked`)
   throw failure.reason
 }
 
@@ -98,8 +98,8 @@ function sliceOf(sections: readonly GzipSection[], { start, end }: ByteRange): S
     offset += unpacked
   }
   if (start === 0 && end === offset - 1) return null
-  const packed = { start: sectionStart(sections, from), end: sectionStart(sections, to + 1) - 1 }
-  return { packed, skip }
+  const packedRange = { start: sectionStart(sections, from), end: sectionStart(sections, to + 1) - 1 }
+  return { packed: packedRange, skip }
 }
 
 class Cutter extends Transform {

@@ -111,8 +111,8 @@ export class Limiter {
    * @returns the quotas left afterwards; none if costs are not limited
    * @throws LimitReached, or ExceedsQuota if waiting will not help
    */
-  async spend(client: string, cost: Cost, limited: LimitClass): Promise<RemainingQuota[]> {
-    const outcome = await this.#spend(client, cost, limited)
+  async spend(client: string, cost: Cost, limitClass: LimitClass): Promise<RemainingQuota[]> {
+    const outcome = await this.#spend(client, cost, limitClass)
     if (outcome?.isRefused === true) throw new LimitReached(outcome)
     return outcome === null ? [] : [outcome.standing]
   }
@@ -128,11 +128,11 @@ export class Limiter {
     return [standingOf(policy, await counts.add(client, cost, true))]
   }
 
-  #spend(client: string, cost: Cost, limited: LimitClass): Promise<Outcome> | null {
+  #spend(client: string, cost: Cost, limitClass: LimitClass): Promise<Outcome> | null {
     if (this.#sharePolicy === undefined) return null
     const { policy, counts } = this.#sharePolicy
     // Downloads that cost more than the quota are allowed: they use the whole quota.
-    if (cost > policy.quota && limited !== 'files') throw new ExceedsQuota(policy)
+    if (cost > policy.quota && limitClass !== 'files') throw new ExceedsQuota(policy)
     const amount = Math.min(cost, policy.quota)
     return Promise.resolve(counts.add(client, amount)).then((usage) =>
       outcomeWith(policy, counts, amount, usage),
@@ -173,10 +173,10 @@ function outcomeOf(
   req: IncomingMessage,
   res: ServerResponse,
 ): Promise<Outcome> {
-  const limited = req as LimitedRequest
+  const limitedRequest = req as LimitedRequest
   return new Promise((resolve, reject) => {
-    void middleware(limited, res as Middleware[1], (error?: unknown) => {
-      const { used = 0, resetTime = new Date() } = limited[policy.name] ?? {}
+    void middleware(limitedRequest, res as Middleware[1], (error?: unknown) => {
+      const { used = 0, resetTime = new Date() } = limitedRequest[policy.name] ?? {}
       if (error === undefined) resolve(outcomeWith(policy, counts, 1, { totalHits: used, resetTime }))
       else reject(error)
     })

@@ -15,8 +15,8 @@ export interface Policy {
 
 /** @param processors of which a client may use a share */
 export function policiesOf(limits: Limits, processors: number): Policy[] {
-  const ofClasses = limitClasses.flatMap((limited) =>
-    limits[limited].map((limit) => policyOf(limited, limit.requests, limit)),
+  const ofClasses = limitClasses.flatMap((limitClass) =>
+    limits[limitClass].map((limit) => policyOf(limitClass, limit.requests, limit)),
   )
   const { percent, windowMs } = limits.share
   // A client that may use all processors needs no counting.

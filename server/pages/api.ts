@@ -33,17 +33,17 @@ export function apiPage(service: PageService): Resource {
       const table = findTable(dataset, request.params)
       const query = parseRowQuery(table, request.target, ['format', 'page', 'page_size'])
       const key = ['api', tableId(table), snapshots.current(table)?.manifest.snapshot, [...query.parameters]]
-      const pinned = query.snapshot === 'current' ? null : query.snapshot
+      const pinnedId = query.snapshot === 'current' ? null : query.snapshot
       const body = async (signal: () => AbortSignal): Promise<Body> => {
         const requester = requesterOf(request, signal, pageBytesMax)
         const count = await snapshots
-          .use(table, pinned, async (snapshot) => {
+          .use(table, pinnedId, async (snapshot) => {
             if (snapshot !== null)
               return (await engine.selections.find({ snapshot, filter: query, requester })).count
-            if (pinned === null) return null
+            if (pinnedId === null) return null
             throw unavailable(
               table,
-              pinned,
+              pinnedId,
               snapshots,
               `${publicUrl.origin}${addresses.aspect(language, table, 'api')}`,
             )

@@ -88,7 +88,7 @@ function summaryPart(
     return rowMeaning === null ? [] : [tables.length === 1 ? rowMeaning : `${titleOf(table)}: ${rowMeaning}`]
   })
   const period = allCovered(shownTables.map(({ table, report }) => coverageOf(table, report)))
-  const collected = plausibleCollection(dataset.collectedAt, period)
+  const collectionDate = plausibleCollection(dataset.collectedAt, period)
   return html`<dl class="facts-list">
     ${factPart(words.oneRow, meanings.length > 0 && html`${meanings.map((meaning) => html`<div>${meaning}</div>`)}`)}
     ${factPart(words.period, period && coverageText(words, period))}
@@ -96,7 +96,7 @@ function summaryPart(
     ${factPart(words.author, dataset.author && partyPart(dataset.author))}
     ${factPart(words.source, dataset.source && partyPart(dataset.source))}
     ${factPart(words.license, dataset.license && partyPart(dataset.license))}
-    ${factPart(words.collected, collected && html`<time datetime="${collected}">${day(collected)}</time>`)}
+    ${factPart(words.collected, collectionDate && html`<time datetime="${collectionDate}">${day(collectionDate)}</time>`)}
     ${factPart(words.code, codeUrl !== null && partyPart({ name: codeUrl, url: codeUrl }))}
   </dl>`
 }

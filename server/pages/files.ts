@@ -38,8 +38,13 @@ export function filesPage(service: PageService): Resource {
       for (const table of dataset.tables.values()) {
         const snapshot = snapshots.current(table)
         if (snapshot === null) continue
-        const earlier = await snapshots.earlier(table)
-        tables.push({ table, manifest: snapshot.manifest, files: publicFiles(snapshot), earlier })
+        const earlierManifests = await snapshots.earlier(table)
+        tables.push({
+          table,
+          manifest: snapshot.manifest,
+          files: publicFiles(snapshot),
+          earlier: earlierManifests,
+        })
       }
       const ids = tables.map(({ manifest, earlier }) =>
         [manifest, ...earlier].map(({ snapshot }) => snapshot),

@@ -69,7 +69,7 @@ function homeHtml(
   theme: Theme | null,
 ): Html {
   const { catalog, addresses, language, words } = context
-  const unpublished = listedDatasets(catalog).filter(
+  const unpublishedDatasets = listedDatasets(catalog).filter(
     ({ slug }) => !published.some(({ dataset }) => dataset.slug === slug),
   )
   const shownDatasets = published.filter(({ dataset }) => theme === null || dataset.themes.includes(theme))
@@ -88,11 +88,11 @@ function homeHtml(
     </section>
     ${latelyPart(context, published)}
     ${
-      unpublished.length > 0 &&
+      unpublishedDatasets.length > 0 &&
       html`<section>
         <h2>${words.unpublished}</h2>
         <ul>
-          ${unpublished.map((dataset) => html`<li><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></li>`)}
+          ${unpublishedDatasets.map((dataset) => html`<li><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></li>`)}
         </ul>
       </section>`
     }

@@ -12,14 +12,14 @@ export class Html {
 type Part = Html | string | number | boolean | null | undefined | readonly Part[]
 
 /** Templates without the indentation of source files. */
-const packed = new WeakMap<TemplateStringsArray, readonly string[]>()
+const packedStrings = new WeakMap<TemplateStringsArray, readonly string[]>()
 
 /**
  * Escapes values, unless they are markup. Concatenates arrays; null, undefined and booleans produce nothing.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
-  let texts = packed.get(strings)
-  if (texts === undefined) packed.set(strings, (texts = strings.map(unindented)))
+  let texts = packedStrings.get(strings)
+  if (texts === undefined) packedStrings.set(strings, (texts = strings.map(unindented)))
   let text = texts[0] ?? ''
   for (const [index, value] of values.entries()) text += partOf(value) + (texts[index + 1] ?? '')
   return new Html(text)

@@ -68,11 +68,11 @@ function provenanceLine(
   { table, manifest, report, lastCheck }: TableProvenance,
 ): Html {
   const { count } = writtenIn(words)
-  const collected = plausibleCollection(manifest.collected_at, coverageOf(table, report))
+  const collectionDate = plausibleCollection(manifest.collected_at, coverageOf(table, report))
   const laterCheck = lastCheck !== null && lastCheck.at > manifest.import_date ? lastCheck : null
   return html`<tr>
     <th scope="row">${titleOf(table)}</th>
-    <td data-label="${words.collected}">${collected === null ? '–' : dayPart(words, collected)}</td>
+    <td data-label="${words.collected}">${collectionDate === null ? '–' : dayPart(words, collectionDate)}</td>
     <td data-label="${words.imported}">${dayPart(words, manifest.import_date)}</td>
     <td data-label="${words.checked}">
       ${dayPart(words, laterCheck?.at ?? manifest.import_date)}

@@ -30,8 +30,8 @@ export async function preparePublication(
 ): Promise<Publication> {
   const { catalog } = fitted
   const { settings, store, log } = resources
-  const built = await buildRuntime(resources, fitted, before?.built ?? null)
-  const { snapshots, readiness, scratch } = built.runtime
+  const builtRuntime = await buildRuntime(resources, fitted, before?.built ?? null)
+  const { snapshots, readiness, scratch } = builtRuntime.runtime
   const scrub = new Scrub(snapshots, log)
   const prefetch = new Prefetch(snapshots, store, log)
   for (const { name } of mixedFamilies(catalog.families, settings.publicUrl)) {
@@ -44,8 +44,8 @@ export async function preparePublication(
   const isFirst = before === null
   return {
     fitted,
-    built,
-    app: createApp(built.runtime),
+    built: builtRuntime,
+    app: createApp(builtRuntime.runtime),
     load: async () => {
       await snapshots.refresh()
       snapshots.follow()
@@ -59,7 +59,7 @@ export async function preparePublication(
       scrub.stop()
       prefetch.stop()
       if (successor !== null) removeLater(scratch)
-      const { counting } = built.limits
+      const { counting } = builtRuntime.limits
       if (successor?.built.limits.counting !== counting) counting?.close()
     },
   }

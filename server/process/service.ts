@@ -35,7 +35,6 @@ const refitAgainMs = 5000
 
 export interface Service {
   readonly load: () => Promise<void>
-  /** Serves a new and valid catalog. */
   readonly reload: () => Promise<void>
   readonly served: () => { readonly datasets: readonly string[]; readonly tables: number }
   readonly stopping: () => void
@@ -117,9 +116,11 @@ export async function openService(
   /** Serves another catalog, or the same one fitted anew, once its tables are loaded. */
   const swap = async (next: Catalog): Promise<void> => {
     const before = current
-    const fitted = await fitToWarehouse(store, next, (table) => before.built.runtime.snapshots.latest(table))
-    if (next === declaredCatalog && fitted.key === before.fitted.key) return
-    const publication = await preparePublication(resources, fitted, before)
+    const fittedCatalog = await fitToWarehouse(store, next, (table) =>
+      before.built.runtime.snapshots.latest(table),
+    )
+    if (next === declaredCatalog && fittedCatalog.key === before.fitted.key) return
+    const publication = await preparePublication(resources, fittedCatalog, before)
     try {
       await publication.load()
     } catch (error) {
@@ -176,9 +177,9 @@ export async function openService(
   gate.open(current.app)
   return {
     load: async () => {
-      const loaded = current.load()
-      swapping = loaded.catch(() => undefined)
-      await loaded
+      const loading = current.load()
+      swapping = loading.catch(() => undefined)
+      await loading
       // The primary watches the catalog for workers, and replaces them when it changes.
       if (worker === null) watch.begin(settings.catalogPollMs, version)
       if (current.built.runtime.snapshots.size > 0) return

@@ -118,7 +118,10 @@ export function parseAggregateQuery(
   for (const { name, text, measureTarget } of measureParameters) {
     const condition = errors.length > 0 ? null : parseGroupCondition(measureTarget, text, measures)
     if (condition instanceof Invalid) errors.push({ parameter: name, message: condition.message })
-    else if (condition !== null && conditions.some((earlier) => haveSameParameter(earlier, condition)))
+    else if (
+      condition !== null &&
+      conditions.some((earlierCondition) => haveSameParameter(earlierCondition, condition))
+    )
       errors.push({ parameter: name, message: `The parameter "${name}" repeats a condition: remove it.` })
     else if (condition !== null) conditions.push(condition)
   }

@@ -232,10 +232,10 @@ function operandType(field: Term): FieldType | undefined {
 
 function expectedOperand(field: Term): string {
   const unit = periodUnit(field)
-  const expected = expectedValue(unit === 'day' ? { ...field, type: 'date' } : field)
+  const expectedText = expectedValue(unit === 'day' ? { ...field, type: 'date' } : field)
   return unit === 'microsecond' && field.reading.timezone === null
-    ? `${expected}; without Z or offset`
-    : expected
+    ? `${expectedText}; without Z or offset`
+    : expectedText
 }
 
 /**
@@ -289,7 +289,7 @@ export function parameterFor(
   if (operator === 'eq' && first === emptyTextLiteral) return [`${field.name}__in`, formatList(values)]
   if (isEquality && first === '' && isText(field) && values.length === 1)
     return [canOmitOperator ? field.name : parameterOf(field, operator), emptyTextLiteral]
-  // The bounds of a period, such as a year, are written as the period.
+  // `ne` has the bounds of a period, which are written as the period.
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
   // Fields named like a parameter and the text `None` need `<field>__eq`: `<field>=None` means null.
   const isFieldAlone = canOmitOperator && value !== 'None'

@@ -44,10 +44,10 @@ const separators = [';', '|', '\n'] as const
 
 /** Corrects a list in brackets, or with other separators; null for other texts. */
 export function correctedList(text: string): string | null {
-  const trimmed = text.trim()
-  const inner = hasBrackets(trimmed) ? trimmed.slice(1, -1) : trimmed
+  const trimmedText = text.trim()
+  const inner = hasBrackets(trimmedText) ? trimmedText.slice(1, -1) : trimmedText
   const separator = /[",]/.test(inner) ? undefined : separators.find((sign) => inner.includes(sign))
-  if (inner === trimmed && separator === undefined) return null
+  if (inner === trimmedText && separator === undefined) return null
   const items = inner.split(separator ?? ',').map((item) => item.trim().replaceAll(/^(['"])(.*)\1$/gs, '$2'))
   return formatList(items.filter((item) => item !== ''))
 }

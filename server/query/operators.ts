@@ -12,7 +12,7 @@ interface OperatorRow {
 }
 
 const allTypes = fieldTypeNames
-const ordered = allTypes.filter((type) => typeRow(type).isOrdered)
+const orderedTypes = allTypes.filter((type) => typeRow(type).isOrdered)
 const textual = allTypes.filter((type) => typeRow(type).isText)
 const typesWithParts = (parts: 'texts' | 'degrees'): FieldType[] =>
   allTypes.filter((type) => typeRow(type).parts === parts)
@@ -21,12 +21,12 @@ const typesWithParts = (parts: 'texts' | 'degrees'): FieldType[] =>
 export const operators = {
   eq: { operandKind: 'value', types: allTypes, meaning: 'equals this value' },
   ne: { operandKind: 'value', types: allTypes, meaning: 'differs from this value, or is null' },
-  gt: { operandKind: 'value', types: ordered, meaning: 'is greater than this value' },
-  gte: { operandKind: 'value', types: ordered, meaning: 'is greater than or equal to this value' },
-  lt: { operandKind: 'value', types: ordered, meaning: 'is less than this value' },
-  lte: { operandKind: 'value', types: ordered, meaning: 'is less than or equal to this value' },
+  gt: { operandKind: 'value', types: orderedTypes, meaning: 'is greater than this value' },
+  gte: { operandKind: 'value', types: orderedTypes, meaning: 'is greater than or equal to this value' },
+  lt: { operandKind: 'value', types: orderedTypes, meaning: 'is less than this value' },
+  lte: { operandKind: 'value', types: orderedTypes, meaning: 'is less than or equal to this value' },
   in: { operandKind: 'list', types: allTypes, meaning: 'is one of these values' },
-  range: { operandKind: 'pair', types: ordered, meaning: 'is between these two values, or one of them' },
+  range: { operandKind: 'pair', types: orderedTypes, meaning: 'is between these two values, or one of them' },
   iexact: {
     operandKind: 'part',
     types: textual,

@@ -118,17 +118,17 @@ export function readGiven(
     const target = offeredNames.includes(name) ? null : targetOf(table, name)
     // Web forms of Brasil.IO's clients send every field, most of them empty; those are ignored.
     if (text === '' && (offeredNames.includes(name) || (target !== null && isAllowed(target)))) continue
-    const parsed = parseParameter(table, name, text, target, offeredNames)
+    const condition = parseParameter(table, name, text, target, offeredNames)
     if (seenTargets.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
-    else if (parsed instanceof Invalid)
-      errors.push({ parameter: name, message: parsed.message, reason: parsed.reason })
-    else if (parsed === null) given.set(name, text)
-    else if (conditions.some((earlier) => haveSameParameter(parsed, earlier))) {
+    else if (condition instanceof Invalid)
+      errors.push({ parameter: name, message: condition.message, reason: condition.reason })
+    else if (condition === null) given.set(name, text)
+    else if (conditions.some((earlierCondition) => haveSameParameter(condition, earlierCondition))) {
       errors.push({
         parameter: name,
         message: `The parameter "${shorten(name)}" repeats a condition: remove it.`,
       })
-    } else conditions.push(parsed)
+    } else conditions.push(condition)
     seenTargets.add(name)
   }
   if (conditions.length > conditionsMax) {
@@ -229,9 +229,9 @@ interface ReadParameters {
 }
 
 /** The reader adds invalid parameters to `errors`. */
-export function readerOf(given: QueryParameters, errors: ParameterError[]) {
+export function readerOf(parameters: QueryParameters, errors: ParameterError[]) {
   return <T>(parameter: string, missing: T, parse: (text: string) => T | Invalid): T => {
-    const text = given.get(parameter)
+    const text = parameters.get(parameter)
     const value = text === undefined ? missing : parse(text)
     if (!(value instanceof Invalid)) return value
     errors.push({ parameter, message: value.message, reason: value.reason })
@@ -241,12 +241,12 @@ export function readerOf(given: QueryParameters, errors: ParameterError[]) {
 
 function readParameters(
   table: Table,
-  given: QueryParameters,
+  parameters: QueryParameters,
   defaultPageSize: number,
   errors: ParameterError[],
 ): ReadParameters {
-  const readParameter = readerOf(given, errors)
-  if (given.has('ordering') && given.has('order-by')) {
+  const readParameter = readerOf(parameters, errors)
+  if (parameters.has('ordering') && parameters.has('order-by')) {
     const message = 'The parameters "ordering" and "order-by" mean the same: use one of them.'
     errors.push({ parameter: 'order-by', message })
   }
@@ -260,13 +260,13 @@ function readParameters(
     ordering: readParameter('ordering', legacyOrdering, (text) => parseOrdering(table, 'ordering', text)),
     columns: readParameter('fields', table.fields, (text) => parseFields(table, text)),
     // An invalid page is a problem of its own, so other parameters come first.
-    page: errors.length > 0 ? 1 : parsePage(given.get('page')),
+    page: errors.length > 0 ? 1 : parsePage(parameters.get('page')),
   }
 }
 
 function buildRowQuery(
   table: Table,
-  given: QueryParameters,
+  givenParameters: QueryParameters,
   conditions: readonly Condition[],
   { page, pageSize, snapshot, words, ordering, columns }: ReadParameters,
   defaultPageSize: number,
@@ -277,14 +277,14 @@ function buildRowQuery(
   if (!areDeclared(table, columns)) parameters.set('fields', formatFields(columns))
   if (pageSize !== defaultPageSize) parameters.set('page_size', String(pageSize))
   for (const name of ['snapshot', 'format'] as const) {
-    const text = given.get(name)
+    const text = givenParameters.get(name)
     if (text !== undefined) parameters.set(name, text)
   }
   return {
     page,
     pageSize,
     snapshot,
-    format: given.get('format'),
+    format: givenParameters.get('format'),
     fields: inAlphabet(columns),
     columns,
     ...filter,
@@ -309,7 +309,7 @@ export function filterOf(
     words,
     ordering: [],
     key: JSON.stringify([...parameters].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-    parameters: parameters,
+    parameters,
   }
 }
 

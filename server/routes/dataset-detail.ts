@@ -23,8 +23,8 @@ export function datasetDetail(family: Family, service: Runtime): Resource {
     find: ({ params, target, headers }) => {
       const dataset = findDataset(catalog, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
-      const cached = cachedDetails.get(dataset)
-      if (cached?.isCurrent() === true) return cached.answer
+      const cachedDetail = cachedDetails.get(dataset)
+      if (cachedDetail?.isCurrent() === true) return cachedDetail.answer
       const tables = [...dataset.tables.values()]
       const tableSnapshots = tables.map((table) => snapshots.current(table))
       const detail = {

@@ -14,8 +14,8 @@ import { summaryOf } from './summary.ts'
 export function datasetList(family: Family, service: Runtime): Resource {
   const { catalog, publicUrl, freshness } = service
   const addresses = addressesOf(family, publicUrl)
-  const listed = [...catalog.datasets.values()].filter((dataset) => dataset.listedIn.has(family.name))
-  const results = listed.map((dataset) => summaryOf(dataset, addresses))
+  const listedDatasets = [...catalog.datasets.values()].filter((dataset) => dataset.listedIn.has(family.name))
+  const results = listedDatasets.map((dataset) => summaryOf(dataset, addresses))
   const body = JSON.stringify({ count: results.length, next: null, previous: null, results })
   const answer = {
     name: contentName(body),

@@ -27,7 +27,7 @@ class ExactNumber {
 
 /** Surrounds digits; random, so that no other text contains it. */
 const mark = randomUUID()
-const marked = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
+const markedNumbers = new RegExp(`"${mark}([-+.\\deE]+)${mark}"`, 'g')
 
 /** Null if JSON has no such number, as for infinity. */
 function exactNumber(text: string): ExactNumber | null {
@@ -36,5 +36,5 @@ function exactNumber(text: string): ExactNumber | null {
 
 /** Keeps all digits of large numbers, unlike `JSON.stringify`. */
 export function exactJson(value: unknown): string {
-  return JSON.stringify(value).replaceAll(marked, '$1')
+  return JSON.stringify(value).replaceAll(markedNumbers, '$1')
 }

@@ -30,9 +30,9 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     '/warehouse.duckdb',
     resourceTexts('Warehouse', 'A DuckDB file with a view of each table, and macros for its versions.'),
     async (req, res) => {
-      const built = await views.current()
+      const builtViews = await views.current()
       const servedFile: ServedFile = {
-        ...built,
+        ...builtViews,
         isUnchanged: () => true,
         onMismatch: views.forget,
         saveAs: 'warehouse.duckdb',

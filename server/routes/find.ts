@@ -92,18 +92,18 @@ export function findTable(dataset: Dataset, { table }: RouteParameters): Table {
 const retryAfterSeconds = 60
 
 /**
- * @param pinned requested snapshot; null for the current one
+ * @param pinnedId requested snapshot; null for the current one
  * @param newest the same address for the current snapshot
  */
 export function unavailable(
   table: Table,
-  pinned: SnapshotId | null,
+  pinnedId: SnapshotId | null,
   snapshots: Snapshots,
   newest: string,
 ): Problem {
   const current = snapshots.current(table)
-  if (pinned === null || current === null) return notPublished(table, snapshots.fault(table))
-  const detail = `The snapshot ${pinned} of ${tableId(table)} is no longer kept; the current one is at ${newest}.`
+  if (pinnedId === null || current === null) return notPublished(table, snapshots.fault(table))
+  const detail = `The snapshot ${pinnedId} of ${tableId(table)} is no longer kept; the current one is at ${newest}.`
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
 }
 

@@ -29,7 +29,6 @@ export interface Runtime {
   readonly dictionaries: Dictionaries
   readonly responder: Responder
   readonly pageBytesMax: number
-  /** Limits concurrent exports; `transfers` limits downloads. */
   readonly exports: ConcurrencyLimit
   readonly transfers: ConcurrencyLimit
   readonly sendBudget: SendBudget

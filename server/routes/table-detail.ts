@@ -36,8 +36,8 @@ export function tableDetail(family: Family, service: Runtime): Resource {
       const table = findTable(dataset, params)
       negotiate(headers, parseQuery(target, ['format']).get('format'), [jsonOffer])
       const snapshot = snapshots.current(table)
-      const cached = cachedAnswers.get(table)
-      if (cached?.snapshot === snapshot) return cached.answer
+      const cachedAnswer = cachedAnswers.get(table)
+      if (cachedAnswer?.snapshot === snapshot) return cachedAnswer.answer
       const answer = detailOf(family, service, dataset, table, snapshot)
       cachedAnswers.set(table, { snapshot, answer })
       return answer

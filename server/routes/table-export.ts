@@ -78,13 +78,13 @@ export function respondWithRows(
     const table = findTable(dataset, request.params)
     const query = parseRowQuery(table, request.target, ['page', 'page_size'])
     const format = negotiate(request.headers, query.format, offers)
-    const pinned = query.snapshot === 'current' ? null : query.snapshot
+    const pinnedId = query.snapshot === 'current' ? null : query.snapshot
     const [exportAddress, citedAddress] = [exportAddressOf(dataset, table), citedAddressOf(dataset, table)]
-    await snapshots.use(table, pinned, async (snapshot) => {
+    await snapshots.use(table, pinnedId, async (snapshot) => {
       if (snapshot === null) {
         const current = snapshots.current(table)
         const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
-        throw unavailable(table, pinned, snapshots, withQuery(exportAddress, newest, 1))
+        throw unavailable(table, pinnedId, snapshots, withQuery(exportAddress, newest, 1))
       }
       const isWholeDownload = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
       if (isWholeDownload && format === csvFormat) {

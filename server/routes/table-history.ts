@@ -197,10 +197,10 @@ function historyOf(
 function eventOf({ changes: [changes] = [] }: Manifest, change: Row): { kind: string; fields: unknown[] } {
   const names = changes?.fields ?? []
   const columns = changeColumns(names)
-  const changed = (change[columns.changedColumn] ?? []) as string[]
+  const changedNames = (change[columns.changedColumn] ?? []) as string[]
   return {
     kind: String(change[columns.kindColumn]),
-    fields: changed.map((field) => ({
+    fields: changedNames.map((field) => ({
       field,
       from: change[columns.old(field)] ?? null,
       to: change[field] ?? null,

@@ -59,8 +59,8 @@ function fitCatalog(catalog: Catalog, latest: (table: Table) => Manifest | null)
     const names = publishedNames(table, latest(table))
     if (names === null) continue
     published.set(tableId(table), names)
-    const missing = table.fields.map(({ name }) => name).filter((name) => !names.includes(name))
-    lacking.set(tableId(table), missing)
+    const missingNames = table.fields.map(({ name }) => name).filter((name) => !names.includes(name))
+    lacking.set(tableId(table), missingNames)
   }
   if (published.size === 0) return asDeclared(catalog)
   const key = JSON.stringify([...published])

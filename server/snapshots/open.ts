@@ -55,11 +55,11 @@ export async function openSnapshot(
   }
   const key = layout.snapshot(table, manifest.snapshot)
   const folder = store.place(key)
-  const stored = new Map(
+  const storedFiles = new Map(
     filesOf(manifest).map((file) => [file.file, { ...file, key: `${key}/${file.file}` }]),
   )
   const hold: Snapshot['pin'] = store.isRemote
-    ? (names) => store.pin(names.flatMap((name) => stored.get(name) ?? []))
+    ? (names) => store.pin(names.flatMap((name) => storedFiles.get(name) ?? []))
     : async () => () => undefined
   const verified = await readVerified(store, table, manifest.snapshot)
   const isKnown = (file: string): boolean => fileVersions.get(file) === verified.get(file)
@@ -77,7 +77,7 @@ export async function openSnapshot(
         progress.of = filesOf(manifest).reduce((sum, storedFile) => sum + unread(storedFile), 0)
       watch.reading(progress)
       const hash = await hashOf(path.join(folder, file))
-      progress.bytes += stored.get(file)?.bytes ?? 0
+      progress.bytes += storedFiles.get(file)?.bytes ?? 0
       return hash
     },
   }

@@ -53,8 +53,8 @@ export class Prefetch {
   async once(): Promise<void> {
     for (const { table, manifest } of this.#snapshots.served) {
       const folder = layout.snapshot(table, manifest.snapshot)
-      for (const stored of readOften(manifest)) {
-        const file = { ...stored, key: `${folder}/${stored.file}` }
+      for (const storedFile of readOften(manifest)) {
+        const file = { ...storedFile, key: `${folder}/${storedFile.file}` }
         if (this.#stop.signal.aborted || !(await this.#store.hasRoomFor(file))) return
         const release = await this.#store.pin([file])
         release()

@@ -178,13 +178,13 @@ export class ServedTable {
       const snapshot = entry.opened === null ? null : await entry.opened
       if (snapshot === null) continue
       const { folder, manifest } = snapshot
-      for (const stored of filesOf(manifest)) {
+      for (const storedFile of filesOf(manifest)) {
         checkedFiles += 1
-        const now = versionOf(path.join(folder, stored.file))
-        if (now === entry.fileVersions.get(stored.file)) continue
+        const now = versionOf(path.join(folder, storedFile.file))
+        if (now === entry.fileVersions.get(storedFile.file)) continue
         try {
-          await verifyFile(filesInFolder(folder), stored)
-          entry.fileVersions.set(stored.file, now)
+          await verifyFile(filesInFolder(folder), storedFile)
+          entry.fileVersions.set(storedFile.file, now)
         } catch (error) {
           if (isDamage(error)) await this.withdraw(snapshot, error)
           else this.#logError(error, 'changed file cannot be read')

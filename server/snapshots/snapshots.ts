@@ -150,22 +150,22 @@ export class Snapshots {
 
   async earlier(table: Table): Promise<Manifest[]> {
     const current = this.current(table)
-    const earlier: Manifest[] = []
-    if (current === null) return earlier
+    const earlierManifests: Manifest[] = []
+    if (current === null) return earlierManifests
     const knownSnapshots = this.#tables.get(tableId(table))?.knownSnapshots
     for await (const manifest of publishedBefore(this.#common.store, table, current.manifest)) {
-      if (knownSnapshots?.has(manifest.snapshot) === true) earlier.push(manifest)
+      if (knownSnapshots?.has(manifest.snapshot) === true) earlierManifests.push(manifest)
     }
-    return earlier
+    return earlierManifests
   }
 
   /** All snapshots that can be queried, the current one first. */
   async retainedSnapshots(table: Table): Promise<{ manifest: Manifest; report: SnapshotReport | null }[]> {
     const current = this.current(table)
     if (current === null) return []
-    const earlier = await this.earlier(table)
+    const earlierManifests = await this.earlier(table)
     return Promise.all(
-      [current.manifest, ...earlier].map(async (manifest) => ({
+      [current.manifest, ...earlierManifests].map(async (manifest) => ({
         manifest,
         report: await readReport(this.#common.store, table, manifest),
       })),

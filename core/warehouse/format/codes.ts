@@ -90,8 +90,8 @@ const deflateLevel = 4
 
 export const deflated = (bytes: Uint8Array): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
-    zlib.deflateRaw(bytes, { level: deflateLevel }, (error, packed) =>
-      error === null ? resolve(packed) : reject(error),
+    zlib.deflateRaw(bytes, { level: deflateLevel }, (error, result) =>
+      error === null ? resolve(result) : reject(error),
     )
   })
 

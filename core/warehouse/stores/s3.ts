@@ -332,9 +332,9 @@ export class S3Store implements Store {
     key: string,
     request: (open: { sdk: Sdk; client: S3Client }, target: { Bucket: string; Key: string }) => Promise<T>,
   ): Promise<T | null> {
-    const opened = await this.#open()
+    const connection = await this.#open()
     try {
-      return await request(opened, this.#at(key))
+      return await request(connection, this.#at(key))
     } catch (error) {
       if (['NoSuchKey', 'NotFound'].includes(errorName(error))) return null
       throw new StoreFailure(`${this.address}/${key}`, error)

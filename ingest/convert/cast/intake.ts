@@ -3,7 +3,7 @@ import type { Table } from '../../../core/catalog/catalog.ts'
 import type { Connection } from '../../../core/duckdb/connection.ts'
 import { TableFailure, detailedRejectsMax } from '../../base/rejects.ts'
 import type { Batch, Constants } from '../../source/batches.ts'
-import { type Staged, type Conversion, nothingStaged, together } from '../conversion.ts'
+import { type Staged, type Conversion, nothingStaged, addStaged } from '../conversion.ts'
 import { reconcileStaged } from './agreement.ts'
 import { type BadValue, badValues } from './bad-values.ts'
 import { matchHeader, misfit, missingColumn } from './match.ts'
@@ -50,12 +50,14 @@ export class Intake {
     const [first] = sources
     if (first === undefined) throw new Error('no batch was read')
     const { table, acceptsDrift, hasElsewhere } = this.#options
-    const missing = first.lacking.filter(
+    const missingNames = first.lacking.filter(
       (name) => !hasElsewhere(name) && sources.every(({ lacking }) => lacking.includes(name)),
     )
-    const drift = [...new Set([...missing.map(missingColumn), ...sources.flatMap((source) => source.drift)])]
-    if (missing.length > 0 && !acceptsDrift)
-      throw new TableFailure(misfit(missing.map(missingColumn), first.header, table.source.delimiter))
+    const drift = [
+      ...new Set([...missingNames.map(missingColumn), ...sources.flatMap((source) => source.drift)]),
+    ]
+    if (missingNames.length > 0 && !acceptsDrift)
+      throw new TableFailure(misfit(missingNames.map(missingColumn), first.header, table.source.delimiter))
     return { conversion: first.conversion, drift }
   }
 
@@ -73,7 +75,7 @@ export class Intake {
       this.badCount += bad.count
       this.badValues.push(...bad.values)
     }
-    this.#staged = together(this.#staged, outcome)
+    this.#staged = addStaged(this.#staged, outcome)
     await Promise.all(batch.pieces.map(({ file }) => rm(file)))
   }
 

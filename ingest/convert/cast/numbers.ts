@@ -73,13 +73,13 @@ export function tenfold(number: string, tenfolds: number): string {
     (part) => `regexp_extract(${number}, ${pattern}, ${part})`,
   )
   const width = Math.abs(tenfolds)
-  const moved =
+  const shiftedSql =
     tenfolds < 0
       ? `lpad(${integerPart}, greatest(length(${integerPart}), ${width + 1})::integer, '0')[:-${width + 1}] || '.' ||
          right(lpad(${integerPart}, greatest(length(${integerPart}), ${width})::integer, '0'), ${width}) || ${fraction}`
       : `${integerPart} || left(rpad(${fraction}, ${width}, '0'), ${width}) || '.' || substr(${fraction}, ${width + 1})`
   return `case when regexp_full_match(${number}, ${pattern}) and regexp_matches(${number}, '[0-9]')
-    then ${sign} || rtrim(rtrim(${moved}, '0'), '.') end`
+    then ${sign} || rtrim(rtrim(${shiftedSql}, '0'), '.') end`
 }
 
 export function describeNumbers(
@@ -87,10 +87,14 @@ export function describeNumbers(
   isWhole: boolean,
 ): string {
   const hasComma = decimal === ',' && !isWhole
-  const grouped = groups === null ? null : `groups of three digits separated by ${JSON.stringify(groups)}`
+  const groupsText = groups === null ? null : `groups of three digits separated by ${JSON.stringify(groups)}`
   const phrases = [
     ...(hasComma ? ['with a decimal comma'] : []),
-    ...(grouped === null ? (hasComma ? ['without separators between groups of digits'] : []) : [grouped]),
+    ...(groupsText === null
+      ? hasComma
+        ? ['without separators between groups of digits']
+        : []
+      : [groupsText]),
     ...(marks.length === 0 ? [] : [`with or without ${marks.join(' or ')} beside it`]),
     ...(minus.length === 0 ? [] : [`negative numbers as ${minus.join(' or ')}`]),
     ...(tenfolds === 0 ? [] : [`then multiplied by ${Number(`1e${tenfolds}`)}`]),

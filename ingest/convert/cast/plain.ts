@@ -10,7 +10,7 @@ import type { ColumnWeights, MatchedField, Conversion } from '../conversion.ts'
  * nothing. Uses several threads only if no value has line feeds, since threads would split it.
  */
 export function plainSql(
-  { table, columns, weights: weightedColumns }: Conversion,
+  { table, columns: columnCount, weights: fieldColumns }: Conversion,
   { pieces, breaks: valueLineFeeds, longest: longestRecordBytes }: Batch,
   isInOrder = false,
 ): string {
@@ -18,8 +18,8 @@ export function plainSql(
   const files = pieces.map(({ file }) => quotedText(file))
   // Escaped or added quotes make a line longer than its record.
   const lineBytesMax = 2 * Math.max(longestRecordBytes, lineBytes)
-  const names = Array.from({ length: columns }, (_, index) => `c${index}: 'VARCHAR'`)
-  const readColumns = [...new Set(weightedColumns.map(({ column }) => `c${column}`)), pieceColumn]
+  const names = Array.from({ length: columnCount }, (_, index) => `c${index}: 'VARCHAR'`)
+  const readColumns = [...new Set(fieldColumns.map(({ column }) => `c${column}`)), pieceColumn]
   return `(select ${readColumns.join(', ')} from read_csv([${files.join(', ')}],
     auto_detect = false, header = true, delim = ${quotedText(delimiter)}, quote = ${quotedText(quote ?? '')},
     escape = ${quotedText(quote ?? '')}, new_line = '\\n', nullstr = '', strict_mode = true,

@@ -40,12 +40,14 @@ export function valuesSql(
     return field
   }
   const steps = new Steps(from)
-  const trimmed = steps.next(
+  const trimmedTexts = steps.next(
     'w',
     matchedFields.map(({ column, field }) => (column === null ? constantOf(field.name) : `c${column}`)),
     (text, index) => withoutSpace(text, fieldAt(index)),
   )
-  const texts = steps.next('t', trimmed, (text, index) => withoutNulls(text, fieldAt(index).reading.nulls))
+  const texts = steps.next('t', trimmedTexts, (text, index) =>
+    withoutNulls(text, fieldAt(index).reading.nulls),
+  )
   const plains = steps.next('p', texts, (text, index) => dialectOf(text, fieldAt(index)).plain)
   const scaled = steps.next('m', plains, (plain, index) => {
     const { tenfolds } = fieldAt(index).reading
@@ -115,7 +117,7 @@ function momentOf(
   text: string,
   moment: MomentType,
   { formats, timezone, twoDigitYearsFrom }: Reading,
-  stored: string,
+  storedType: string,
 ): { plain: string; expects: string } {
   const isoTexts = formats.map((formatText) => {
     const format = parseDateFormat(formatText, moment)
@@ -126,7 +128,7 @@ function momentOf(
   const [onlyIsoText = ''] = isoTexts
   if (isoTexts.length === 1) return { plain: onlyIsoText, expects: `${noun} in the format ${formats.join()}` }
   const validIsoTexts = isoTexts.map(
-    (iso) => `case when try_cast(${iso} as ${stored}) is not null then ${iso} end`,
+    (iso) => `case when try_cast(${iso} as ${storedType}) is not null then ${iso} end`,
   )
   const candidates = `list_filter([${validIsoTexts.join(', ')}], lambda one: one is not null)`
   return {
@@ -137,8 +139,8 @@ function momentOf(
 
 function valueOf(plain: string, field: Field): string {
   const type = typeRow(field.type)
-  const stored = type.stored(field)
-  return type.value(stored === 'VARCHAR' ? plain : `try_cast(${plain} as ${stored})`)
+  const storedType = type.stored(field)
+  return type.value(storedType === 'VARCHAR' ? plain : `try_cast(${plain} as ${storedType})`)
 }
 
 /**
@@ -151,13 +153,14 @@ function validitySql(text: string, plain: string, field: Field): string {
   const pattern = type.pattern(field)
   if (pattern === null) return 'true'
   const value = valueOf(plain, field)
-  const rendered = type.rendered(value)
+  const renderedSql = type.rendered(value)
   // Most texts equal the rendering of their value, which is cheaper to test than the pattern.
-  const fullTest = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${rendered} = ${type.canonical(plain, field)}${
+  const fullTest = `regexp_full_match(${plain}, ${quotedText(pattern)}) and ${renderedSql} = ${type.canonical(plain, field)}${
     type.representable === undefined ? '' : ` and ${type.representable(plain, value)}`
   }`
-  const quickCases = [`${rendered} = ${plain}`, ...(type.equivalenceTests?.(plain, rendered) ?? [])].map(
-    (test) => `when ${test} and ${type.certain(plain, value)} then true`,
-  )
+  const quickCases = [
+    `${renderedSql} = ${plain}`,
+    ...(type.equivalenceTests?.(plain, renderedSql) ?? []),
+  ].map((test) => `when ${test} and ${type.certain(plain, value)} then true`)
   return `(${text} is null or coalesce(case ${quickCases.join(' ')} else ${fullTest} end, false))`
 }

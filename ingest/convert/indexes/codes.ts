@@ -41,14 +41,15 @@ export async function writeCodes(
   }
   const writer = await ChunkWriter.open(file)
   try {
-    for await (const columns of inOrder(sections, 2, inTurn)) await writer.add(await packed(fields, columns))
+    for await (const columns of inOrder(sections, 2, inTurn))
+      await writer.add(await packCodes(fields, columns))
     await verifyCodes(conversion, await writer.finish(), rows, fields)
   } finally {
     await writer.close()
   }
 }
 
-async function packed(fields: readonly CodedField[], columns: readonly Codes[]): Promise<Uint8Array[]> {
+async function packCodes(fields: readonly CodedField[], columns: readonly Codes[]): Promise<Uint8Array[]> {
   const chunks = fields.flatMap(({ values }, place) => {
     const codes = columns[place] ?? new Uint8Array()
     const groups = Array.from({ length: groupCount(codes.length) }, (_, group) =>
@@ -69,10 +70,10 @@ async function verifyCodes(
   rows: number,
   fields: readonly CodedField[],
 ): Promise<void> {
-  const expected = await expectedSums(conversion, fields, rows)
+  const sums = await expectedSums(conversion, fields, rows)
   const shape = { rows, fields: fields.length }
   for (const [place, field] of fields.entries()) {
-    const fieldSums = expected.get(field.index)
+    const fieldSums = sums.get(field.index)
     if (fieldSums === undefined) throw new RangeError(`there are no sums of "${field.name}"`)
     let section: Codes[] = []
     for (let group = 0; group < groupCount(rows); group += 1) {

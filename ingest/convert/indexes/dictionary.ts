@@ -152,13 +152,13 @@ export async function expectedSums(
       fieldSums[2 * numberOf(group) + 1] = Number(groupSums[2 * place + 1])
     }
   }
-  const expected = new Map<number, ExpectedSums>()
+  const sumsByField = new Map<number, ExpectedSums>()
   for (const [place, field] of fields.entries())
-    expected.set(field.index, {
+    sumsByField.set(field.index, {
       sums: sums[place] ?? new Float64Array(),
       hashes: await hashesOf(conversion, field),
     })
-  return expected
+  return sumsByField
 }
 
 async function hashesOf({ db }: Conversion, field: CodedField): Promise<Uint32Array[]> {

@@ -45,15 +45,15 @@ export async function writeOrders(
     .filter((name) => !leading.has(name))
     .map((name) => ({ keys: [{ field: name, direction: 'asc' as const }], coded: [] }))
   for (const [number, order] of [...declared, ...filterOrders].entries()) {
-    const sorted = await sortInto(
+    const sortedConversion = await sortInto(
       conversion,
       path.join(conversion.scratch, `order-${number}`),
       order,
       order.coded,
     )
-    await writePositions(sorted, path.join(folder, fileNames.orderPositions(number)), rows)
-    await writeCodes(sorted, path.join(folder, fileNames.orderCodes(number)), rows, order.coded)
-    await rm(sorted.scratch, { recursive: true })
+    await writePositions(sortedConversion, path.join(folder, fileNames.orderPositions(number)), rows)
+    await writeCodes(sortedConversion, path.join(folder, fileNames.orderCodes(number)), rows, order.coded)
+    await rm(sortedConversion.scratch, { recursive: true })
     const names = order.coded.map(({ name }) => name)
     writtenOrders.push({ keys: order.keys, codes: names.length === 0 ? null : names })
   }
@@ -83,9 +83,14 @@ async function sortInto(
     .rows(`copy (select file_row_number::uinteger as position, ${columns.join(', ')} from ${sortedSql(conversion)}
     order by ${[...orderSql, 'position'].join(', ')})
     to ${quotedText(sortedFile(scratch))} (format parquet, codec lz4_raw, row_group_size ${scratchGroupRows})`)
-  const sorted: Conversion = { ...conversion, scratch, fieldIndexes: new Set(fieldIndexes), parts: null }
+  const sortedConversion: Conversion = {
+    ...conversion,
+    scratch,
+    fieldIndexes: new Set(fieldIndexes),
+    parts: null,
+  }
   const sortKeys = terms.map(({ index, direction }) => ({ column: `f${index}`, direction }))
-  const misplaced = await countMisplaced(conversion, sortedSql(sorted), [
+  const misplaced = await countMisplaced(conversion, sortedSql(sortedConversion), [
     ...sortKeys,
     { column: 'position', direction: 'asc' },
   ])
@@ -93,16 +98,16 @@ async function sortInto(
   requireSame(
     'rows in a declared order',
     await sumOf(conversion, sortedSql(conversion), ['file_row_number::uinteger', ...columns].join(', ')),
-    await sumOf(conversion, sortedSql(sorted), ['position', ...columns].join(', ')),
+    await sumOf(conversion, sortedSql(sortedConversion), ['position', ...columns].join(', ')),
   )
-  return sorted
+  return sortedConversion
 }
 
-async function writePositions(sorted: Conversion, file: string, rows: number): Promise<void> {
+async function writePositions(sortedConversion: Conversion, file: string, rows: number): Promise<void> {
   const writer = await ChunkWriter.open(file)
   try {
     for (let first = 0; first < rows; first += sliceRows) {
-      const positions = await readPositions(sorted, first, Math.min(sliceRows, rows - first))
+      const positions = await readPositions(sortedConversion, first, Math.min(sliceRows, rows - first))
       const bytes = Buffer.alloc(positions.length * positionBytes)
       for (const [row, position] of positions.entries()) bytes.writeUInt32LE(position, row * positionBytes)
       const chunkBytes = chunkPositions * positionBytes
@@ -112,16 +117,16 @@ async function writePositions(sorted: Conversion, file: string, rows: number): P
         ),
       )
     }
-    await provePositions(sorted, await writer.finish())
+    await provePositions(sortedConversion, await writer.finish())
   } finally {
     await writer.close()
   }
 }
 
-async function provePositions(sorted: Conversion, file: ChunkFile): Promise<void> {
-  const expected = await sorted.db.rows(`select file_row_number // ${chunkPositions}, count(*),
+async function provePositions(sortedConversion: Conversion, file: ChunkFile): Promise<void> {
+  const expected = await sortedConversion.db.rows(`select file_row_number // ${chunkPositions}, count(*),
     sum(position::bigint * (file_row_number % ${chunkPositions} + 1))::bigint
-    from ${sortedSql(sorted)} group by 1`)
+    from ${sortedSql(sortedConversion)} group by 1`)
   for (const [number, count, dueSum] of expected) {
     const chunk = file.read(numberOf(number))
     requireSame('number of row positions', count, chunk.length / positionBytes)
@@ -131,13 +136,17 @@ async function provePositions(sorted: Conversion, file: ChunkFile): Promise<void
   }
 }
 
-async function readPositions(sorted: Conversion, first: number, rows: number): Promise<Uint32Array> {
-  const [places = new Uint32Array(), positions = new Uint32Array()] = await sorted.db.numberColumns(
-    `select (file_row_number - ${first})::uinteger, position from ${sortedSql(sorted)}
+async function readPositions(
+  sortedConversion: Conversion,
+  first: number,
+  rows: number,
+): Promise<Uint32Array> {
+  const [places = new Uint32Array(), positions = new Uint32Array()] = await sortedConversion.db.numberColumns(
+    `select (file_row_number - ${first})::uinteger, position from ${sortedSql(sortedConversion)}
       where file_row_number between ${first} and ${first + rows - 1}`,
   )
   requireSame('number of row positions', String(rows), String(places.length))
-  const placed = new Uint32Array(rows)
-  for (const [index, place] of places.entries()) placed[place] = positions[index] ?? 0
-  return placed
+  const orderedPositions = new Uint32Array(rows)
+  for (const [index, place] of places.entries()) orderedPositions[place] = positions[index] ?? 0
+  return orderedPositions
 }

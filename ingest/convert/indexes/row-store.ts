@@ -174,9 +174,9 @@ function provenBytes(file: ChunkFile, rows: number): number {
     for (let textIndex = 0; textIndex < textChunks(indexedCount); textIndex += 1) {
       const size = index.size(textIndex)
       bytes += size
-      const stored = file.read(first / chunkRows + textIndex)
+      const storedBytes = file.read(first / chunkRows + textIndex)
       if (size > textBytesMax) continue
-      const inflated = inflateTexts(stored, size)
+      const inflated = inflateTexts(storedBytes, size)
       requireSame('texts of the row store', index.sum(textIndex), zlib.crc32(inflated.subarray(0, -1)))
       const end = Math.min(indexedCount, (textIndex + 1) * chunkRows)
       for (let row = textIndex * chunkRows; row < end; row += 1)
@@ -205,9 +205,9 @@ async function* textsIn(blocks: AsyncIterable<Buffer>): AsyncGenerator<RowsText[
   const finish = (): RowsText => {
     const [first = Buffer.alloc(0), ...furtherPieces] = pieces
     const text = furtherPieces.length === 0 ? first : Buffer.concat(pieces)
-    const finished = { text, sum: zlib.crc32(text.subarray(0, -1)), ends }
+    const rowsText = { text, sum: zlib.crc32(text.subarray(0, -1)), ends }
     ;[pieces, bytes, ends] = [[], 0, []]
-    return finished
+    return rowsText
   }
   for await (const block of blocks) {
     const texts: RowsText[] = []

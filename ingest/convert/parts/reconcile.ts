@@ -23,7 +23,7 @@ export async function reconcilePublished(
   staged: Staged,
 ): Promise<void> {
   // Row hashes that were computed before the sort, and moved with the rows.
-  const sorted = await hashes(conversion, sortedFileSql(conversion), 'row_hash', 0)
+  const sortedHashes = await hashes(conversion, sortedFileSql(conversion), 'row_hash', 0)
   const names = conversion.fields.map(({ field }) => quotedName(field.name))
   let [rows, rowHash, positioned] = [0n, 0n, 0n]
   for (const { file, sortedRow } of parts) {
@@ -36,7 +36,7 @@ export async function reconcilePublished(
   requireSame('rows', staged.goodRows, rows)
   if (rowHash !== staged.rowHash) await requireSameFields(conversion, folder, parts, staged)
   requireSame('whole rows', staged.rowHash, rowHash)
-  requireSame('row positions', sorted.positioned, positioned)
+  requireSame('row positions', sortedHashes.positioned, positioned)
   requireSame('number of rows out of the declared order', 0, await misplaced(conversion))
 }
 

@@ -228,12 +228,12 @@ export function reusedFiles(
 
 export function previousDownload(table: Table, { before }: Reusable): PinnedFile {
   const name = fileNames.download(table)
-  const stored = before.files.find(({ file }) => file === name)
-  if (stored === undefined) throw new Error(`the snapshot ${before.snapshot} has no ${name}`)
+  const storedFile = before.files.find(({ file }) => file === name)
+  if (storedFile === undefined) throw new Error(`the snapshot ${before.snapshot} has no ${name}`)
   return {
     key: `${layout.snapshot(table, before.snapshot)}/${name}`,
-    bytes: stored.bytes,
-    sha256: stored.sha256,
+    bytes: storedFile.bytes,
+    sha256: storedFile.sha256,
   }
 }
 

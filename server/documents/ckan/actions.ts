@@ -119,9 +119,9 @@ function invalid(name: string, message: string): ActionError {
   return new ActionError(409, 'Validation Error', `${name}: ${message}`, { [name]: [message] })
 }
 
-function integerIn(parameters: ActionParameters, name: string, missing: number): number {
+function integerIn(parameters: ActionParameters, name: string, fallback: number): number {
   const value = parameters[name]
-  if (value === undefined || value === null || value === '') return missing
+  if (value === undefined || value === null || value === '') return fallback
   const text = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
   if (!/^\d{1,9}$/.test(text)) throw invalid(name, 'Must be a natural number')
   return Number(text)

@@ -28,7 +28,7 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetDescript
   const { slug, author, contact, source, license, frequency, spatial, temporal, language } = dataset
   const published = dataset.publisher ?? publisherOf(writing)
   const resources = tables.flatMap((view) => resourcesOf(writing, view, packageId(writing, slug)))
-  const collected = `${dataset.collectedAt}T00:00:00.000000`
+  const collectionTime = `${dataset.collectedAt}T00:00:00.000000`
   const moments = tables.flatMap(({ manifest }) => (manifest === null ? [] : [momentOf(manifest)])).toSorted()
   const extras = {
     ...(source !== null && { source: [source.name, source.url ?? []].flat().join(', ') }),
@@ -58,8 +58,8 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetDescript
     license_id: license?.url ?? null,
     license_title: license?.name ?? null,
     license_url: license?.url ?? null,
-    metadata_created: collected,
-    metadata_modified: moments.at(-1) ?? collected,
+    metadata_created: collectionTime,
+    metadata_modified: moments.at(-1) ?? collectionTime,
     owner_org: idOf(`organization ${published.url}`),
     organization: {
       id: idOf(`organization ${published.url}`),
@@ -71,7 +71,7 @@ export function packageOf(writing: Writing, { dataset, tables }: DatasetDescript
       approval_status: 'approved',
       state: 'active',
       image_url: '',
-      created: collected,
+      created: collectionTime,
     },
     tags: dataset.keywords.map((keyword) => ({
       id: idOf(`tag ${keyword}`),

@@ -16,7 +16,7 @@ export const linkset = (descriptions: readonly Described[]): DatasetDocument => 
     const { catalog, documents, page } = writing
     const pageLinks = [...catalog.inLanguage.keys()].map((language) => ({
       anchor: page(language, view.dataset),
-      ...grouped([...signposts(writing, view, language, descriptions), ...partsOf(writing, view)]),
+      ...groupByRelation([...signposts(writing, view, language, descriptions), ...partsOf(writing, view)]),
     }))
     const fileLinks = view.tables.flatMap((table) => {
       const published = publishedFiles(writing, table)
@@ -51,7 +51,7 @@ function partsOf(writing: Writing, { tables }: DatasetDescription): TypedLink[] 
   })
 }
 
-function grouped(links: readonly TypedLink[]): Readonly<Record<string, unknown>> {
+function groupByRelation(links: readonly TypedLink[]): Readonly<Record<string, unknown>> {
   const sets = new Map<string, unknown[]>()
   for (const { rel, ...target } of links) sets.set(rel, [...(sets.get(rel) ?? []), target])
   return Object.fromEntries(sets)

@@ -46,7 +46,7 @@ export function openApi(writing: Writing, views: readonly TableDescription[], op
   }
   const license = { name: 'Licences differ: see each dataset', url: writing.page('en') }
   const info = { title: catalog.title, description: catalog.description, license }
-  return document(writing, info, { ...paths, ...merged(parts, 'paths') }, parts)
+  return document(writing, info, { ...paths, ...mergeParts(parts, 'paths') }, parts)
 }
 
 export function tableOpenApi(writing: Writing, view: TableDescription, options: OpenApiOptions): Json {
@@ -85,7 +85,7 @@ function referencePart(
   return { paths: Object.fromEntries(paths) as Json, schemas: {}, parameters: {} }
 }
 
-function merged(parts: readonly TablePart[], key: keyof TablePart): Json {
+function mergeParts(parts: readonly TablePart[], key: keyof TablePart): Json {
   return Object.assign({}, ...parts.map((part) => part[key])) as Json
 }
 
@@ -116,8 +116,13 @@ function document(
     security: [],
     paths,
     components: usedComponents(paths, {
-      schemas: { ...commonSchemas, ...problemSchemas(), ...parameterSchemas(), ...merged(parts, 'schemas') },
-      parameters: { ...sharedParameters(), ...merged(parts, 'parameters') },
+      schemas: {
+        ...commonSchemas,
+        ...problemSchemas(),
+        ...parameterSchemas(),
+        ...mergeParts(parts, 'schemas'),
+      },
+      parameters: { ...sharedParameters(), ...mergeParts(parts, 'parameters') },
       headers: headerComponents(),
       responses: problemResponses(),
     }),

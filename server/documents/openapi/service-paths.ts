@@ -112,7 +112,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
     parameters: [],
     answers: { 200: answer(description, jsonOf(ref(schema))), ...problemAnswers([]) },
   })
-  const listed = 'Names, addresses, sizes and SHA-512 sums.'
+  const fileDescription = 'Names, addresses, sizes and SHA-512 sums.'
   const current = {
     302: redirect('Redirect to the file of the current snapshot.'),
     ...problemAnswers(ofFiles),
@@ -138,7 +138,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
       'files',
       'The files of a dataset.',
       asJson,
-      namedAnswers(listed, jsonOf(ref('DatasetFileList')), ofFiles, []),
+      namedAnswers(fileDescription, jsonOf(ref('DatasetFileList')), ofFiles, []),
     ),
     file('/{dataset}/SHA512SUMS', 'sums', 'SHA-512 sums of the files of a dataset.', [], {
       200: answer('In the format of sha512sum -c.', sums),
@@ -149,7 +149,7 @@ export function filePaths(writing: Writing, pathOf: PathOf): Address[] {
       'table-files',
       'The files of a table.',
       asJson,
-      namedAnswers(listed, jsonOf(ref('TableFileList')), ofFiles, []),
+      namedAnswers(fileDescription, jsonOf(ref('TableFileList')), ofFiles, []),
     ),
     file('/{dataset}/{table}.csv.gz', 'download', 'All rows of a table as gzipped CSV.', [], current),
     file(

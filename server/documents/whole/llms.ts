@@ -7,7 +7,7 @@ export const llms: WholeDocument = {
   description: 'Overview in Markdown, for language models.',
   contentType: 'text/markdown; charset=utf-8',
   write: ({ catalog, base, documents, rows, files }, views) => {
-    const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
+    const listedViews = views.filter(({ dataset }) => dataset.listedIn.size > 0)
     return [
       `# ${inLine(catalog.title)}`,
       '',
@@ -17,7 +17,7 @@ export const llms: WholeDocument = {
       '',
       '## Datasets',
       '',
-      ...listed.map(
+      ...listedViews.map(
         ({ dataset, tables }) =>
           `- [${inLine(dataset.name)}](${rows.dataset(dataset)}): ${inLine(dataset.description)} Tables: ` +
           `${tables.map(({ table, manifest }) => `${table.name} (${manifest === null ? 'not published' : counted(manifest.rows, 'row')})`).join(', ') || 'none'}.`,
@@ -25,7 +25,7 @@ export const llms: WholeDocument = {
       '',
       '## Tables',
       '',
-      ...listed.flatMap(({ dataset, tables }) =>
+      ...listedViews.flatMap(({ dataset, tables }) =>
         tables
           .filter(({ manifest }) => manifest !== null)
           .map(

@@ -16,10 +16,10 @@ export function sitemapOf(writing: Writing, views: readonly DatasetDescription[]
   const files = Math.ceil(entries.length / addressesMax)
   if (files <= 1) return urlSet(entries)
   const numbers = Array.from({ length: files }, (_, index) => index + 1)
-  const listed = numbers.map((number) =>
+  const sitemaps = numbers.map((number) =>
     element('sitemap', element('loc', xmlText(writing.documents.ofService(`sitemap-${number}.xml`)))),
   )
-  return `${xmlHead}${element('sitemapindex', listed.join(''), { xmlns: schema })}`
+  return `${xmlHead}${element('sitemapindex', sitemaps.join(''), { xmlns: schema })}`
 }
 
 export function sitemapFiles(writing: Writing, views: readonly DatasetDescription[]): number {
@@ -47,10 +47,10 @@ function urlSet(entries: readonly Entry[]): string {
 }
 
 function entriesOf({ pagesOf }: Writing, views: readonly DatasetDescription[]): Entry[] {
-  const listed = views.filter(({ dataset }) => dataset.listedIn.size > 0)
+  const listedViews = views.filter(({ dataset }) => dataset.listedIn.size > 0)
   const places = languages.flatMap((language) => [
-    ...entriesAt(pagesOf(language), newest(listed)),
-    ...listed.flatMap((view) => [
+    ...entriesAt(pagesOf(language), newest(listedViews)),
+    ...listedViews.flatMap((view) => [
       ...entriesAt(pagesOf(language, view.dataset), newest([view])),
       ...view.tables
         .filter(({ manifest }) => manifest !== null)

@@ -13,8 +13,8 @@ export function describeFilter(filter: Pick<RowFilter, 'conditions' | 'words'>, 
   return filter.words.length === 0 ? conditions : [...conditions, searchText(filter.words, words)]
 }
 
-export function searchText(searched: readonly string[], words: Words): string {
-  return `${words.search}: ${formatWords(searched)}`
+export function searchText(searchWords: readonly string[], words: Words): string {
+  return `${words.search}: ${formatWords(searchWords)}`
 }
 
 export function describeCondition({ field, operator, values }: Condition, words: Words): string {

@@ -84,12 +84,15 @@ function writtenBy(locale: string): NumberFormats {
     exactMoment: (date) => `${exactMoments.format(new Date(date))} UTC`,
     digits,
     typed: (text, isWhole) => {
-      const trimmed = text.trim()
+      const trimmedText = text.trim()
       // Links write fractions like the API: 1.234. In an integer, the point separates thousands.
-      const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(trimmed)
+      const isOfApi = !isWhole && /^[-+]?\d+\.\d+$/.test(trimmedText)
       return isOfApi
-        ? trimmed
-        : (hasGroups.test(trimmed) ? trimmed.replaceAll(group, '') : trimmed).replace(decimal, '.')
+        ? trimmedText
+        : (hasGroups.test(trimmedText) ? trimmedText.replaceAll(group, '') : trimmedText).replace(
+            decimal,
+            '.',
+          )
     },
     grouped: (text) => {
       const [, sign = '', int = '', fraction = ''] = /^(-?)(\d+)(\.\d+)?$/.exec(text) ?? []
@@ -104,7 +107,6 @@ function writtenBy(locale: string): NumberFormats {
       const parts = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).formatToParts(
         number,
       )
-      // `every minute` instead of `every 1 minute`
       return (number === 1 ? parts.filter(({ type }) => type === 'unit') : parts)
         .map(({ value }) => value)
         .join('')

@@ -19,12 +19,12 @@ export async function chartView(
 ): Promise<ChartView> {
   const { table, snapshot, aggregation, fallback } = query
   const search = { snapshot, filter: aggregation.filter, requester }
-  const mixed = await totalIn(mixedTotal(table, aggregation), search, engine)
-  const answer = mixed === null ? await aggregate(snapshot, aggregation, engine, requester) : null
+  const totalAmongParts = await totalIn(mixedTotal(table, aggregation), search, engine)
+  const answer = totalAmongParts === null ? await aggregate(snapshot, aggregation, engine, requester) : null
   // A default filter, such as one for states, may exclude all rows that the reader selects.
   const isEmpty = answer?.selected.length === 0
   if (isEmpty && fallback !== null) return chartView(fallback, engine, requester)
-  return { ...query, mixed, answer }
+  return { ...query, mixed: totalAmongParts, answer }
 }
 
 export function captionOf({ words }: PageContext, view: ChartQuery): Caption {

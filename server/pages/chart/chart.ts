@@ -33,7 +33,14 @@ import {
 } from '../table/conditions.ts'
 import { headPart, trailTo } from '../table/tabs.ts'
 import { rowParameters } from '../table/view.ts'
-import { chartKey, chartParameters, chartQuery, parseChart, type ChartView } from './chart-query.ts'
+import {
+  sourceFacts,
+  chartKey,
+  chartParameters,
+  chartQuery,
+  parseChart,
+  type ChartView,
+} from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownValue } from './drawing.ts'
@@ -47,9 +54,12 @@ export function chartPage(service: PageService): Resource {
     ...pageAt(service, '/dataset/:dataset/:table/chart', 'Chart'),
     countsAs: 'rows',
     find: (request) => {
-      const moved = renamedParameters(parametersOf(request.target))
-      if (moved !== null)
-        return { status: 301, location: `${publicPath(service.publicUrl, pathOf(request.target))}?${moved}` }
+      const newParameters = renamedParameters(parametersOf(request.target))
+      if (newParameters !== null)
+        return {
+          status: 301,
+          location: `${publicPath(service.publicUrl, pathOf(request.target))}?${newParameters}`,
+        }
       return answerQuery(service, request, parseChart, (answerable) => {
         const query = chartQuery(answerable)
         return {
@@ -141,8 +151,8 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   })
 }
 
-function totalsNotice(context: PageContext, view: ChartView, mixed: Total): Html {
-  const { text, links } = totalsChoice(context, view, mixed, view.chartPairs)
+function totalsNotice(context: PageContext, view: ChartView, totalAmongParts: Total): Html {
+  const { text, links } = totalsChoice(context, view, totalAmongParts, view.chartPairs)
   return noticePart(text, links)
 }
 
@@ -237,7 +247,7 @@ function actionsPart(service: PageService, view: ChartView): Html {
   const { words, addresses, language } = service.context
   const { dataset, table, snapshot } = view
   const parameters = chartParameters(view)
-  const pinned = new Map([...parameters, ['snapshot', snapshot.manifest.snapshot]])
+  const pinnedParameters = new Map([...parameters, ['snapshot', snapshot.manifest.snapshot]])
   const pictureAddress = addresses.chartFile(language, table, parameters)
   const dataAddress = rowAddresses(service).aggregate(dataset, table)
   const formatByTitle = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
@@ -250,7 +260,7 @@ function actionsPart(service: PageService, view: ChartView): Html {
   const citation = {
     dataset,
     title: `${captionOf(service.context, view).title}, ${citedVersion(snapshot.manifest, words)}`,
-    address: `${service.publicUrl.origin}${addresses.aspect(language, table, 'chart', pinned)}`,
+    address: `${service.publicUrl.origin}${addresses.aspect(language, table, 'chart', pinnedParameters)}`,
     today: dayOfAccess(),
   }
   return html`<div class="actions">
@@ -300,7 +310,7 @@ function figurePart(service: PageService, view: ChartView): Html {
     </figcaption>
     ${isOfStates && note} ${drawing.groups.length > 0 && markup(chartMarkup(drawing))} ${!isOfStates && note}
     ${isSum && totalsNote(context, view)}
-    <p class="facts">${captionOf(context, view).facts.at(-1)}</p>
+    <p class="facts">${sourceFacts(words, view.dataset, snapshot)}</p>
   </figure>`
   const numbers = numbersPart(context, view, drawing.shape === 'tiles')
   return html`${drawing.shape === 'tiles' ? html`<div class="beside">${figure} ${numbers}</div>` : figure}

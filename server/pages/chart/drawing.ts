@@ -199,10 +199,10 @@ export function drawingOf(
   const isSorted = aggregation.ordering.length > 0 || isNumber(first)
   const sizeOf = ({ values }: (typeof groups)[number]): number =>
     values.reduce((sum, value) => sum + (value?.value ?? 0), 0)
-  const ranked = isSorted ? groups : groups.toSorted((a, b) => sizeOf(b) - sizeOf(a))
-  const barsOmitted = ranked.length - barsMax
+  const rankedGroups = isSorted ? groups : groups.toSorted((a, b) => sizeOf(b) - sizeOf(a))
+  const barsOmitted = rankedGroups.length - barsMax
   const note = groups.length === 0 ? nothing.note : barsOmitted > 0 ? othersText(count(barsOmitted)) : ''
-  return { ...nothing, series, groups: groupsOf(ranked.slice(0, barsMax)), note }
+  return { ...nothing, series, groups: groupsOf(rankedGroups.slice(0, barsMax)), note }
 }
 
 /** Leaves out groups at an end, such as a wrong 1970, that would take most of a time line. */
@@ -273,18 +273,18 @@ function seriesOf(
 ): { readonly splits: readonly ReadonlySet<string | null>[]; readonly omitted: number } {
   const sizes = new Map<string | null, number>()
   for (const { split, value } of cells) sizes.set(split, (sizes.get(split) ?? 0) + Math.abs(Number(value)))
-  const ranked = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
+  const rankedSplits = [...sizes].toSorted(([, a], [, b]) => b - a).map(([split]) => split)
   const separateSeries = (count: number): Set<string | null>[] => {
-    const highestRanked = ranked.slice(0, count)
+    const highestRanked = rankedSplits.slice(0, count)
     const inOrder = isOverTime
       ? highestRanked.toSorted((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1))
       : highestRanked
     return inOrder.map((split) => new Set([split]))
   }
-  if (ranked.length <= splitsMax) return { splits: separateSeries(splitsMax), omitted: 0 }
+  if (rankedSplits.length <= splitsMax) return { splits: separateSeries(splitsMax), omitted: 0 }
   return isAdditive
-    ? { splits: [...separateSeries(splitsMax - 1), new Set(ranked.slice(splitsMax - 1))], omitted: 0 }
-    : { splits: separateSeries(splitsMax), omitted: ranked.length - splitsMax }
+    ? { splits: [...separateSeries(splitsMax - 1), new Set(rankedSplits.slice(splitsMax - 1))], omitted: 0 }
+    : { splits: separateSeries(splitsMax), omitted: rankedSplits.length - splitsMax }
 }
 
 function markOf(

@@ -76,13 +76,13 @@ async function snapshotOf(
   orCurrent: boolean,
 ): Promise<Snapshot> {
   const { addresses, language } = context
-  const pinned = requested === 'current' ? null : requested
+  const pinnedId = requested === 'current' ? null : requested
   const snapshot =
-    (await snapshots.use(table, pinned, async (loaded) => loaded)) ??
+    (await snapshots.use(table, pinnedId, async (loaded) => loaded)) ??
     (orCurrent ? snapshots.current(table) : null)
   if (snapshot !== null) return snapshot
   const newestAddress = `${publicUrl.origin}${addresses.table(language, table)}`
-  throw unavailable(table, pinned, snapshots, newestAddress)
+  throw unavailable(table, pinnedId, snapshots, newestAddress)
 }
 
 /** Forms repeat these parameters for each item of a list. */

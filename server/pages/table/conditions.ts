@@ -146,12 +146,12 @@ function searchControl(view: QueryView, words: Words): Html {
       name="search"
       type="search"
       value="${formatWords(view.query.words)}"
-      placeholder="${words.searchIn(searched(view, words))}"
+      placeholder="${words.searchIn(searchedTitles(view, words))}"
     />
   </p>`
 }
 
-function searched({ table }: QueryView, words: Words): string {
+function searchedTitles({ table }: QueryView, words: Words): string {
   const titles = table.fields.filter(({ name }) => table.search.includes(name)).map(titleOf)
   return writtenIn(words).list(titles)
 }

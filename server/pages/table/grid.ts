@@ -54,13 +54,13 @@ export function gridPart(context: PageContext, view: TableView): Html {
 function headerPart(context: PageContext, view: TableView, field: Field): Html {
   const { words } = context
   const [key] = view.query.ordering.length > 0 ? view.query.ordering : view.table.order
-  const sorted = key?.field === field.name ? key.direction : null
+  const sortDirection = key?.field === field.name ? key.direction : null
   const title = titleOf(field)
   const kind = isNumber(field) ? 'number' : ''
-  const aria = sorted === null ? 'none' : sorted === 'asc' ? 'ascending' : 'descending'
+  const aria = sortDirection === null ? 'none' : sortDirection === 'asc' ? 'ascending' : 'descending'
   return html`<th scope="col" class="${kind}" aria-sort="${aria}">
-    <a class="sort" href="${sortLink(view, field, sorted)}" title="${words.sortBy(title)}"
-      >${title}${sorted !== null && html`&nbsp;<span aria-hidden="true">${sorted === 'asc' ? '↑' : '↓'}</span>`}</a
+    <a class="sort" href="${sortLink(view, field, sortDirection)}" title="${words.sortBy(title)}"
+      >${title}${sortDirection !== null && html`&nbsp;<span aria-hidden="true">${sortDirection === 'asc' ? '↑' : '↓'}</span>`}</a
     >
     ${unitPart(field)}
   </th>`
@@ -78,9 +78,9 @@ export function unitPart(field: Field): Html | null {
   return unit === null ? null : html`<span class="unit">${unit}</span>`
 }
 
-function sortLink(view: TableView, field: Field, sorted: 'asc' | 'desc' | null): string {
+function sortLink(view: TableView, field: Field, sortDirection: 'asc' | 'desc' | null): string {
   const [first, second] = isAmount(field) ? (['desc', 'asc'] as const) : (['asc', 'desc'] as const)
-  const direction = sorted === first ? second : first
+  const direction = sortDirection === first ? second : first
   return queryLink(withParameters(view, { ordering: formatOrdering([{ field: field.name, direction }]) }))
 }
 

@@ -40,7 +40,9 @@ export function profilePart(context: PageContext, view: TableView, field: Field)
 export function stripPart(words: Words, statistics: Profile): Html {
   const { histogram = [], top } = statistics
   const rows =
-    histogram.length > 1 ? merged(histogram).map((range) => range.rows) : (top ?? []).map((item) => item.rows)
+    histogram.length > 1
+      ? mergeBins(histogram).map((range) => range.rows)
+      : (top ?? []).map((item) => item.rows)
   if (rows.length === 0) {
     const text = distinctText(words, statistics)
     const number = statistics.distinct ?? statistics.distinct_estimate
@@ -73,7 +75,7 @@ function histogramPart(
   { histogram, max }: Profile,
 ): Html | null {
   if (histogram === undefined || histogram.length < 2) return null
-  const bars = merged(histogram)
+  const bars = mergeBins(histogram)
   const highest = Math.max(...bars.map(({ rows }) => rows), 1)
   // Ranges end at whole seconds, so the last link would exclude times with fractions.
   const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
@@ -169,7 +171,7 @@ function boundOf(field: Field, text: string): string | null {
   return readValue(field, `${units < 0n ? '-' : ''}${digits.slice(0, integerLength)}${decimals}`)
 }
 
-function merged(histogram: NonNullable<Profile['histogram']>): NonNullable<Profile['histogram']> {
+function mergeBins(histogram: NonNullable<Profile['histogram']>): NonNullable<Profile['histogram']> {
   const width = Math.ceil(histogram.length / barsMax)
   const bars: { from: string; to: string; rows: number }[] = []
   for (const [index, range] of histogram.entries()) {

@@ -176,8 +176,8 @@ function hintsPart({ words }: PageContext, view: TableView): Html[] {
   })
 }
 
-function replaced(condition: Condition, missing: string, nearest: string): [name: string, text: string] {
-  const values = condition.values.map((value) => (value === missing ? nearest : value))
+function replaced(condition: Condition, missingValue: string, nearest: string): [name: string, text: string] {
+  const values = condition.values.map((value) => (value === missingValue ? nearest : value))
   const { field, operator } = condition
   return parameterFor({ field, operator, values: [...new Set(values)] }, isParameterName)
 }

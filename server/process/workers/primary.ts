@@ -131,14 +131,16 @@ class Keeper {
    */
   async start(): Promise<boolean> {
     const first = this.#fork({ isReplacement: false })
-    const code = await Promise.race([serving(first), exitOf(first)])
+    const code = await Promise.race([waitUntilServing(first), exitOf(first)])
     if (this.#isStopping) return false
     // Exit silently: the worker has logged the reason.
     if (code !== null) process.exit(code || 1)
     this.#keep(first, { isServing: true })
     const furtherWorkers = Array.from({ length: this.#count - 1 }, () => this.#fork({ isReplacement: true }))
     for (const worker of furtherWorkers) this.#keep(worker)
-    await Promise.all(furtherWorkers.map((worker) => Promise.race([serving(worker), exitOf(worker)])))
+    await Promise.all(
+      furtherWorkers.map((worker) => Promise.race([waitUntilServing(worker), exitOf(worker)])),
+    )
     return !this.#isStopping
   }
 
@@ -160,7 +162,7 @@ class Keeper {
       if (old === undefined || ending.has(old) || old.isDead()) continue
       const fresh = this.#fork({ isReplacement: true })
       // `serving` resolves to null.
-      const exitCode = await Promise.race([serving(fresh), exitOf(fresh)])
+      const exitCode = await Promise.race([waitUntilServing(fresh), exitOf(fresh)])
       if (this.#isStopping) return
       if (exitCode !== null) {
         this.#log.error(notReplaced)
@@ -235,7 +237,7 @@ class Keeper {
 
   #keep(worker: Worker, { isServing } = { isServing: false }): void {
     let hasServed = isServing
-    void serving(worker).finally(() => (hasServed = true))
+    void waitUntilServing(worker).finally(() => (hasServed = true))
     worker.once('exit', (code, signal) => {
       if (ending.has(worker) || this.#isStopping) return
       this.#log.error({ worker: worker.id, code, signal }, 'worker died; starting another')
@@ -265,7 +267,7 @@ function sendMessage(worker: Worker, message: ToWorker): void {
   if (worker.isConnected()) worker.send(message, () => undefined)
 }
 
-function serving(worker: Worker): Promise<null> {
+function waitUntilServing(worker: Worker): Promise<null> {
   return new Promise((resolve) => {
     worker.on('message', (message: FromWorker) => {
       if ('event' in message) resolve(null)

@@ -22,7 +22,7 @@ export function serviceFeed(service: DocumentService): Resource {
     description: 'What changed, as Atom.',
     find: ({ target }) => {
       const { language, catalog } = requestedLanguage(service, target)
-      const collected = [...catalog.datasets.values()].map(({ collectedAt }) => collectedAt)
+      const collectionDates = [...catalog.datasets.values()].map(({ collectedAt }) => collectedAt)
       return documentResponse(service, { key: ['feed', language], tables: null }, atomType, () => {
         const changes = [...catalog.datasets.values()]
           .filter(({ listedIn }) => listedIn.size > 0)
@@ -33,7 +33,7 @@ export function serviceFeed(service: DocumentService): Resource {
           subtitle: catalog.description,
           self: writing.documents.feed(language),
           page: writing.page(language),
-          fallbackDate: `${collected.toSorted().at(-1) ?? '1970-01-01'}T00:00:00Z`,
+          fallbackDate: `${collectionDates.toSorted().at(-1) ?? '1970-01-01'}T00:00:00Z`,
           changes: changes.toSorted(newestFirst),
           hub: service.websubHub,
         })
@@ -167,8 +167,10 @@ async function retainedChanges(
   dataset: Dataset,
   table: Table,
 ): Promise<Change[]> {
-  const retained = await snapshots.retainedSnapshots(table)
-  return retained.slice(0, entriesMax).map(({ manifest, report }) => ({ dataset, table, manifest, report }))
+  const retainedSnapshots = await snapshots.retainedSnapshots(table)
+  return retainedSnapshots
+    .slice(0, entriesMax)
+    .map(({ manifest, report }) => ({ dataset, table, manifest, report }))
 }
 
 function newestFirst({ manifest: a }: Change, { manifest: b }: Change): number {

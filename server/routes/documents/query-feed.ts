@@ -84,9 +84,9 @@ export async function answerChanges(
   question: Question,
   requester: Requester,
 ): Promise<Change[]> {
-  const retained = (await snapshots.retainedSnapshots(table)).slice(0, answersMax)
+  const retainedSnapshots = (await snapshots.retainedSnapshots(table)).slice(0, answersMax)
   const answers: RetainedAnswer[] = []
-  for (const { manifest, report } of retained) {
+  for (const { manifest, report } of retainedSnapshots) {
     const digest = await snapshots.use(table, manifest.snapshot, async (snapshot) =>
       snapshot === null ? null : answerDigest(snapshot, question, engine, requester),
     )

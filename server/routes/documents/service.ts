@@ -35,8 +35,8 @@ export function documentService(service: Runtime): DocumentService {
 
 /** First family that pages can link to: https pages block http addresses. */
 export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: URL): Family {
-  const mixed = mixedFamilies(families, publicUrl)
-  const family = families.find((candidate) => !mixed.includes(candidate)) ?? families[0]
+  const blockedFamilies = mixedFamilies(families, publicUrl)
+  const family = families.find((candidate) => !blockedFamilies.includes(candidate)) ?? families[0]
   if (family === undefined) throw new Error('the catalog has no family')
   return family
 }
@@ -168,8 +168,8 @@ function stateOf(snapshots: Snapshots, tables: readonly Table[]): string {
 const states = new WeakMap<Snapshots, { readonly version: number; readonly state: string }>()
 
 function stateOfAll({ snapshots, catalog }: DocumentService): string {
-  const cached = states.get(snapshots)
-  if (cached?.version === snapshots.version) return cached.state
+  const cachedText = states.get(snapshots)
+  if (cachedText?.version === snapshots.version) return cachedText.state
   const state = contentName(stateOf(snapshots, allTables(catalog)))
   states.set(snapshots, { version: snapshots.version, state })
   return state

@@ -27,9 +27,9 @@ export class Parameters {
 
 /** @throws DamagedTable if a file has changed since it was verified; then all are verified again */
 export function requireUnchanged({ snapshot, files }: Reads): void {
-  const changed = files.find((file) => !snapshot.isUnchanged(file))
-  if (changed === undefined) return
-  snapshot.recheck(`${changed} has changed`)
+  const changedFile = files.find((file) => !snapshot.isUnchanged(file))
+  if (changedFile === undefined) return
+  snapshot.recheck(`${changedFile} has changed`)
   throw new DamagedTable(tableId(snapshot.table))
 }
 

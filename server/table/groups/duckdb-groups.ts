@@ -62,13 +62,14 @@ function packedSql(grouping: Grouping, measureTexts: readonly string[], rowsSql:
     ...measureTexts,
   ]
   const columns = allTexts.map((text, index) => `${text} as text_${index}`)
-  const packed = allTexts.flatMap((_, index) => [
+  const packedColumns = allTexts.flatMap((_, index) => [
     `encode(string_agg(coalesce(text_${index}, ''), ''))`,
     `list(strlen(text_${index})::uinteger)`,
   ])
-  const grouped = keys.length === 0 ? '' : ` group by ${keys.join(', ')}`
-  const ordered = keys.length === 0 ? '' : ` order by ${keys.map((key) => `${key} nulls last`).join(', ')}`
-  return `select ${packed.join(', ')} from (select ${columns.join(', ')} from (${rowsSql})${grouped}${ordered})`
+  const groupClause = keys.length === 0 ? '' : ` group by ${keys.join(', ')}`
+  const orderClause =
+    keys.length === 0 ? '' : ` order by ${keys.map((key) => `${key} nulls last`).join(', ')}`
+  return `select ${packedColumns.join(', ')} from (select ${columns.join(', ')} from (${rowsSql})${groupClause}${orderClause})`
 }
 
 function keysOf({ terms }: Grouping): string[] {
@@ -105,6 +106,7 @@ export function readGroups(
   const { terms, measures } = grouping
   const columns = textColumns(answerColumns)
   const measuresWithSql = measures.map((measure) => ({ measure, sql: measureSql(measure) }))
+  // The answer has a column for each term, then for each expression.
   const expressions = [...new Set(['count(*)::varchar', ...measuresWithSql.flatMap(({ sql }) => sql.texts)])]
   const columnByExpression = new Map(
     expressions.map((text, index) => [text, columns[terms.length + index] ?? []]),
@@ -117,6 +119,7 @@ export function readGroups(
     const floatSumAnswer = sums.get(measure.field?.name ?? '')
     if (floatSumAnswer !== undefined && (measure.aggregate === 'sum' || measure.aggregate === 'avg')) {
       const sumParts = textColumns(floatSumAnswer)[terms.length] ?? []
+      // The first expression of a sum or mean counts its values.
       const valueCounts = columnByExpression.get(sql.texts[0] ?? '') ?? []
       return valueCounts.map((count, group) =>
         floatText(measure, sumOf(sumParts[group] ?? null), Number(count)),

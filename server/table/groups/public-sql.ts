@@ -28,10 +28,12 @@ export function aggregateSql(
     ...terms.map((term) => `${termSql(term, quotedName(baseOf(term).name))} as ${quotedName(term.name)}`),
     ...measures.map((measure) => `${publicSql(measure)} as ${quotedName(measure.name)}`),
   ]
-  const searched = table.fields.filter(({ name }) => table.search.includes(name)).map(dialect.foldedSql)
+  const searchedColumns = table.fields
+    .filter(({ name }) => table.search.includes(name))
+    .map(dialect.foldedSql)
   const where = [
     ...filter.conditions.map((condition) => conditionSql(condition, dialect)),
-    ...filter.words.map((word) => wordSql(searched, word, dialect)),
+    ...filter.words.map((word) => wordSql(searchedColumns, word, dialect)),
   ]
   // Measures may have more digits than a type of DuckDB.
   const ofMeasures: SqlDialect = {

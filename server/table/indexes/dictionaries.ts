@@ -54,8 +54,8 @@ export class Dictionaries {
   /** Null if the field has no dictionary, or a value that the server cannot compare. */
   async values(snapshot: Snapshot, field: Field, { client, signal }: Requester): Promise<Dictionary | null> {
     const key = `${tableId(snapshot.table)}/${snapshot.manifest.snapshot} ${field.name}`
-    const cached = this.#cache.get(key)
-    if (cached !== undefined) return cached
+    const cachedDictionary = this.#cache.get(key)
+    if (cachedDictionary !== undefined) return cachedDictionary
     const plan = planOf(snapshot, field)
     if (plan === null) return null
     return this.#flights.join(key, signal, async (stop) => {
@@ -186,8 +186,8 @@ export class CodedTable {
 
   #unpacked<T extends Unpacked>(name: string, unpack: () => T): T {
     const key = `${tableId(this.#snapshot.table)}/${this.#snapshot.manifest.snapshot}/${this.#codes.file} ${name}`
-    const cached = this.#cache.get(key)
-    if (cached !== undefined) return cached as T
+    const cachedUnpacked = this.#cache.get(key)
+    if (cachedUnpacked !== undefined) return cachedUnpacked as T
     const unpacked = unpack()
     this.#cache.set(key, unpacked)
     return unpacked

@@ -75,11 +75,12 @@ export function columnsOf({ choices }: Snapshot, { fields }: ColumnForm): Output
 
 /** Constants let DuckDB skip row groups, and are safe: no number comes from a request. */
 function oneOf(numbers: Uint32Array): string {
-  const sorted = numbers.toSorted()
-  const [first = 0, last = first] = [sorted[0], sorted.at(-1)]
+  const sortedNumbers = numbers.toSorted()
+  const [first = 0, last = first] = [sortedNumbers[0], sortedNumbers.at(-1)]
   const isRun =
-    last - first === sorted.length - 1 && sorted.every((number, index) => number === first + index)
-  return isRun ? `between ${first} and ${last}` : `in (${sorted.join(', ')})`
+    last - first === sortedNumbers.length - 1 &&
+    sortedNumbers.every((number, index) => number === first + index)
+  return isRun ? `between ${first} and ${last}` : `in (${sortedNumbers.join(', ')})`
 }
 
 function fileOf(snapshot: Snapshot, part: number): string {

@@ -174,8 +174,8 @@ async function piecesOf(
   if (separator !== ',')
     for (const slice of slices) replaceCommas(rows.text(slice).bytes, rows.ends(slice), separator)
   const pieces = joinAdjacent(slices.map((slice) => rows.text(slice)))
-  const merged = bytes < pieces.length * pieceBytesMin ? [Buffer.concat(pieces)] : pieces
-  return merged.map((piece) => piece.subarray(0, -1))
+  const mergedPieces = bytes < pieces.length * pieceBytesMin ? [Buffer.concat(pieces)] : pieces
+  return mergedPieces.map((piece) => piece.subarray(0, -1))
 }
 
 function requireSize(bytes: number, { pageBytesMax }: Requester): void {

@@ -71,8 +71,8 @@ export async function aggregate(
   const began = performance.now()
   const groups = await selections.groups({ snapshot, filter: query.filter, requester }, query)
   const start = performance.now()
-  const selected = selectGroups(groups, query)
-  return { groups, selected, queryMs: start - began, orderMs: performance.now() - start }
+  const selectedGroups = selectGroups(groups, query)
+  return { groups, selected: selectedGroups, queryMs: start - began, orderMs: performance.now() - start }
 }
 
 interface AggregateBody {

@@ -32,8 +32,8 @@ export async function answerDigest(
   const key = JSON.stringify([tableId(snapshot.table), [...question.parameters]])
   const digests = digestsByManifest.get(snapshot.manifest) ?? new Map<string, AnswerDigest>()
   digestsByManifest.set(snapshot.manifest, digests)
-  const cached = digests.get(key)
-  if (cached !== undefined) return cached
+  const cachedDigest = digests.get(key)
+  if (cachedDigest !== undefined) return cachedDigest
   const answer =
     'terms' in question
       ? await groupsDigest(snapshot, question, engine, requester)

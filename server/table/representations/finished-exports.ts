@@ -67,18 +67,18 @@ export class FinishedExports {
       const finishedFile = this.find(name)
       if (finishedFile !== null) return finishedFile
       const writeToCache = async (stop: () => AbortSignal): Promise<boolean> => {
-        const finished = await this.#write(await chunks(stop()))
-        if (finished !== null) this.#cache.set(name, finished)
-        return finished === null
+        const finishedExport = await this.#write(await chunks(stop()))
+        if (finishedExport !== null) this.#cache.set(name, finishedExport)
+        return finishedExport === null
       }
       const isTooLarge = await this.#making.join(name, () => signal, writeToCache)
       if (isTooLarge) return null
     }
   }
 
-  release(finished: Finished): void {
-    finished.readers -= 1
-    this.#closeIfUnused(finished)
+  release(finishedExport: Finished): void {
+    finishedExport.readers -= 1
+    this.#closeIfUnused(finishedExport)
   }
 
   /** @param end included */
@@ -122,9 +122,9 @@ export class FinishedExports {
     }
   }
 
-  #closeIfUnused(finished: Finished): void {
-    if (finished.isKept || finished.readers > 0) return
-    this.#openBytes -= finished.bytes
-    void finished.handle.close().catch(() => undefined)
+  #closeIfUnused(finishedExport: Finished): void {
+    if (finishedExport.isKept || finishedExport.readers > 0) return
+    this.#openBytes -= finishedExport.bytes
+    void finishedExport.handle.close().catch(() => undefined)
   }
 }

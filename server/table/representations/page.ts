@@ -38,7 +38,6 @@ export interface PageBody {
 }
 
 export interface PageRange {
-  /** Index in the result, from 0. */
   readonly first: number
   readonly rows: number
   readonly count: number
@@ -140,10 +139,10 @@ export async function pageBody(
   const readPage = async (): Promise<Gathered & { readonly isGzip?: boolean }> => {
     if (!isLineForm(form)) return gatherColumns(snapshot, form, positions, query, engine.pool, requester)
     const envelope = isStoredAsGzip(page) ? { head: envelopeHead(range, links), tail: envelopeTail } : null
-    const stored = isStored
+    const storedPieces = isStored
       ? await readStored(snapshot, form, positions, mayBeGzip ? envelope : null, requester)
       : null
-    if (stored !== null) return { ...stored, timings: [stored.timing] }
+    if (storedPieces !== null) return { ...storedPieces, timings: [storedPieces.timing] }
     // Chunks are too large: charge for reading with DuckDB, unless the caller already charged a known range.
     if (isStored && selection !== null) await requester.pay({ values: valuesToDecode() })
     return gather(snapshot, form, positions, engine.pool, requester)

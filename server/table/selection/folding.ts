@@ -10,8 +10,8 @@ const foldedTexts = new Cache<{ readonly text: string }>(1_000_000, ({ text }) =
 export async function foldedText(part: string, pool: Pool, requester: Requester): Promise<string> {
   // oxlint-disable-next-line no-control-regex
   if (/^[\0-\x7f]*$/.test(part)) return part.toLowerCase()
-  const cached = foldedTexts.get(part)
-  if (cached !== undefined) return cached.text
+  const cachedText = foldedTexts.get(part)
+  if (cachedText !== undefined) return cachedText.text
   const plan = { sql: `select ${foldedSql('$1::varchar')}`, parameters: [part], reads: null }
   const { rows } = await pool.rows(plan, requester.client, requester.signal())
   const text = String(rows[0]?.[0])

@@ -35,9 +35,9 @@ export class ListedOperands {
   async requireSeparateValues({ snapshot, filter, requester }: Search): Promise<void> {
     for (const { field, values, unquoted } of filter.conditions) {
       if (unquoted === undefined) continue
-      const listed = await this.#listed({ snapshot, field, requester })
-      if (listed === null) continue
-      const isListed = lookupIn(listed)
+      const listedValues = await this.#listed({ snapshot, field, requester })
+      if (listedValues === null) continue
+      const isListed = lookupIn(listedValues)
       if (!isListed(unquoted) || values.every(isListed)) continue
       const [parameter, spelling] = [`${field.name}__in`, formatList([unquoted])]
       const message = `The parameter "${parameter}" has a value that contains a comma: put it in quotes, as in ${parameter}=${spelling}.`
@@ -59,14 +59,14 @@ export class ListedOperands {
       const listedValues = await this.#listed({ snapshot, field, requester })
       if (listedValues === null) continue
       const isListed = lookupIn(listedValues)
-      for (const missing of values) {
+      for (const missingValue of values) {
         if (hints.length === hintsMax) return hints
-        if (isListed(missing)) continue
+        if (isListed(missingValue)) continue
         const isCompared = hints.length < comparisonsMax
-        const comparison = isCompared ? await this.#nearest(listedValues, missing, requester) : null
+        const comparison = isCompared ? await this.#nearest(listedValues, missingValue, requester) : null
         hints.push({
           condition,
-          missing,
+          missing: missingValue,
           nearest: comparison?.nearest ?? null,
           isSameInAnyCase: comparison?.isSameInAnyCase === true,
         })
@@ -76,16 +76,16 @@ export class ListedOperands {
   }
 
   async #nearest(
-    listed: ListedValues,
-    missing: string,
+    listedValues: ListedValues,
+    missingValue: string,
     requester: Requester,
   ): Promise<{ nearest: string; isSameInAnyCase: boolean } | null> {
-    const target = trimBlanks(await foldedText(missing, this.#pool, requester))
-    const sameIndex = listed.foldedValues.findIndex((text) => trimBlanks(text) === target)
+    const target = trimBlanks(await foldedText(missingValue, this.#pool, requester))
+    const sameIndex = listedValues.foldedValues.findIndex((text) => trimBlanks(text) === target)
     const nearestText =
-      sameIndex === -1 ? nearestName(target, listed.foldedValues.filter(isOfLengthOf(target))) : null
-    const place = nearestText === null ? sameIndex : listed.foldedValues.indexOf(nearestText)
-    const nearest = listed.values[place]
+      sameIndex === -1 ? nearestName(target, listedValues.foldedValues.filter(isOfLengthOf(target))) : null
+    const place = nearestText === null ? sameIndex : listedValues.foldedValues.indexOf(nearestText)
+    const nearest = listedValues.values[place]
     if (nearest === undefined || nearest === '' || nearest.length > hintLengthMax) return null
     return { nearest, isSameInAnyCase: sameIndex !== -1 }
   }
@@ -127,7 +127,7 @@ const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /** Accepts any normal form of Unicode. */
 function lookupIn({ field, values }: ListedValues): (value: string) => boolean {
-  const listed = valueSets.get(values) ?? new Set(values)
-  valueSets.set(values, listed)
-  return (value) => equalValues(field, [value]).some((text) => listed.has(text))
+  const valueSet = valueSets.get(values) ?? new Set(values)
+  valueSets.set(values, valueSet)
+  return (value) => equalValues(field, [value]).some((text) => valueSet.has(text))
 }

@@ -50,8 +50,8 @@ export class SelectionCache {
 
   /** Does not count misses. */
   cachedNumbers(search: Search, kind: CachedKind): Uint32Array | undefined {
-    const cached = this.#cache.getAgain(keyOf(search, kind))
-    return cached instanceof Uint32Array ? cached : undefined
+    const cachedEntry = this.#cache.getAgain(keyOf(search, kind))
+    return cachedEntry instanceof Uint32Array ? cachedEntry : undefined
   }
 
   async rows(search: Search, order: readonly OrderKey[] | null, work: Work<RowSet>): Promise<RowSet> {
@@ -74,8 +74,8 @@ export class SelectionCache {
 
   async #once(search: Search, kind: CachedKind, work: Work<Result>): Promise<Result> {
     const key = keyOf(search, kind)
-    const cached = this.#cache.get(key)
-    if (cached !== undefined) return cached
+    const cachedEntry = this.#cache.get(key)
+    if (cachedEntry !== undefined) return cachedEntry
     return this.#flights.join(key, search.requester.signal, async (signal) => {
       const result = await work(signal)
       this.#cache.set(key, result)

@@ -421,7 +421,7 @@ describe('documents of published tables', () => {
       ])
     })
 
-    test('finds words in any case, and understands AND, OR, NOT, + and -', async () => {
+    test('answers a search for words in any case, with AND, OR, NOT, + and -', async () => {
       for (const q of [
         'D',
         'd',

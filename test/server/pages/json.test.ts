@@ -59,23 +59,26 @@ describe.each(addresses)('%s', (address) => {
     expect(got.body.equals(due.body)).toBe(true)
   })
 
-  test.each(Object.entries(accepted))('is a page of the same answer for %s', async (_name, accept) => {
-    const due = await get({ Accept: 'application/json' })
-    const page = await get({ Accept: accept })
-    expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
-      200,
-      'text/html; charset=utf-8',
-      'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode',
-    ])
-    const [, code = ''] = /<pre\s+class="json"[^>]*><code>(.*?)<\/code>/s.exec(page.body.toString()) ?? []
-    expect(packed(textIn(code))).toBe(packed(due.body.toString()))
-    expect(page.body.toString()).toContain(service.catalog.inLanguage.get('pt')?.notice)
-    for (const name of ['cache-control', 'acervo-count', 'acervo-snapshot'])
-      expect([name, page.headers[name]]).toEqual([name, due.headers[name]])
-    const again = await get({ Accept: accept, 'If-None-Match': String(page.headers['etag']) })
-    expect([again.status, again.body.length]).toEqual([304, 0])
-    expect(page.headers['etag']).not.toBe(due.headers['etag'])
-  })
+  test.each(Object.entries(accepted))(
+    'is sent as an HTML page with the same JSON to a browser: %s',
+    async (_name, accept) => {
+      const due = await get({ Accept: 'application/json' })
+      const page = await get({ Accept: accept })
+      expect([page.status, page.headers['content-type'], page.headers['vary']]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+        'Accept, Accept-Encoding, Accept-Language, Sec-Fetch-Mode',
+      ])
+      const [, code = ''] = /<pre\s+class="json"[^>]*><code>(.*?)<\/code>/s.exec(page.body.toString()) ?? []
+      expect(packed(textIn(code))).toBe(packed(due.body.toString()))
+      expect(page.body.toString()).toContain(service.catalog.inLanguage.get('pt')?.notice)
+      for (const name of ['cache-control', 'acervo-count', 'acervo-snapshot'])
+        expect([name, page.headers[name]]).toEqual([name, due.headers[name]])
+      const again = await get({ Accept: accept, 'If-None-Match': String(page.headers['etag']) })
+      expect([again.status, again.body.length]).toEqual([304, 0])
+      expect(page.headers['etag']).not.toBe(due.headers['etag'])
+    },
+  )
 
   test('is JSON for a browser that says format=json', async () => {
     const due = await get({ Accept: 'application/json' }, withJson(address))

@@ -378,7 +378,7 @@ test.each(
     ['a row store', 'rows-00000.bin'],
     ['the report', 'report.json'],
   ]),
-)('a start does not serve a snapshot of which %s was damaged before', async (_what, file) => {
+)('a start does not serve a snapshot if %s was damaged before', async (_what, file) => {
   const { shop, ids } = await shopOf([1, 2])
   const damaged = path.join(shop.warehouse, 'd', 't', ids[1] ?? '', file)
   const bytes = await readFile(damaged)

@@ -7,7 +7,7 @@ import {
   soft,
   rule,
   type Drawn,
-  moved,
+  translated,
   textAt,
   round,
   withTitle,
@@ -150,7 +150,7 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
       label +
       textAt(short(highest), numberX, isNarrow ? 24 : 12, { ...anchor, ...numberStyle })
     return [
-      moved(
+      translated(
         column * tileWidth,
         row * tileHeight,
         element('title', xmlText(`${state}: ${short(highest)}`)) + tile,

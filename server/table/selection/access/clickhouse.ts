@@ -57,7 +57,7 @@ const noColumn = new Set([10, 16, 47])
 /** Columns in ClickHouse, and fields searched for words. */
 export interface ClickHouseStep {
   readonly columns: ReturnType<typeof clickHouseColumns>
-  readonly searched: readonly Field[]
+  readonly searchedFields: readonly Field[]
 }
 
 interface ClickHouseQuery {
@@ -86,11 +86,12 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     if (manifest.clickhouse === undefined) return null
     const columns = clickHouseColumns(table)
     const { conditions, words, ordering } = filter
-    const searched = words.length > 0 ? table.fields.filter(({ name }) => table.search.includes(name)) : []
-    const fields = [...conditions.map(({ field }) => field), ...searched].map(({ name }) => name)
+    const searchedFields =
+      words.length > 0 ? table.fields.filter(({ name }) => table.search.includes(name)) : []
+    const fields = [...conditions.map(({ field }) => field), ...searchedFields].map(({ name }) => name)
     const areKnown = [...fields, ...ordering.map(({ field }) => field)].every((name) => columns.has(name))
     const areSupported = conditions.every(({ operator }) => operator !== 'has' && operator !== 'within')
-    return areKnown && areSupported ? { columns, searched } : null
+    return areKnown && areSupported ? { columns, searchedFields: searchedFields } : null
   }
 
   /** @throws NotInClickHouse, also when reading a slice */
@@ -128,7 +129,7 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
 
   async #queryOf(
     { snapshot, filter, requester }: Search,
-    { columns, searched }: ClickHouseStep,
+    { columns, searchedFields: searched }: ClickHouseStep,
   ): Promise<ClickHouseQuery> {
     const { table, manifest } = snapshot
     const { conditions, words, ordering } = filter

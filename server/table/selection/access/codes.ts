@@ -186,9 +186,12 @@ export class CodeScan implements AccessPath<CodesStep> {
   /** Codes that each condition and word selects; null if a field has no codes. */
   async #clauses({ snapshot, filter: { conditions, words }, requester }: Search): Promise<Clause[] | null> {
     const { fields, search } = snapshot.table
-    const searched = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
+    const searchedFields = words.length > 0 ? fields.filter(({ name }) => search.includes(name)) : []
     const dictionaries = new Map<string, Dictionary>()
-    for (const field of new Set([...conditions.map((condition) => baseOf(condition.field)), ...searched])) {
+    for (const field of new Set([
+      ...conditions.map((condition) => baseOf(condition.field)),
+      ...searchedFields,
+    ])) {
       const dictionary = await this.#dictionaries.values(snapshot, field, requester)
       if (dictionary === null) return null
       dictionaries.set(field.name, dictionary)
@@ -205,7 +208,7 @@ export class CodeScan implements AccessPath<CodesStep> {
       const term = searchTerm(word)
       const matches = matcher(term, await foldedText(term.text, this.#pool, requester))
       clauses.add(
-        searched.map(({ name }) => ({
+        searchedFields.map(({ name }) => ({
           field: name,
           chosen: codesMatching(dictionaryOf(name), matches),
         })),

@@ -42,8 +42,8 @@ export const orderBisection = {
   plan({ snapshot, filter: { conditions } }): OrderStep | null {
     const [condition, second] = conditions
     if (condition === undefined || second !== undefined) return null
-    const sorted = sortedFor(snapshot, condition)
-    return sorted === null || sorted.order === null ? null : { condition, sorted }
+    const sortedField = sortedFor(snapshot, condition)
+    return sortedField === null || sortedField.order === null ? null : { condition, sorted: sortedField }
   },
   async find({ snapshot, requester }, { condition, sorted }) {
     const spans = await spansOf(snapshot, sorted, condition, requester)
@@ -104,14 +104,14 @@ export function sortedFor(snapshot: Snapshot, { field, operator }: Condition): S
  */
 async function spansOf(
   snapshot: Snapshot,
-  sorted: Sorted,
+  sortedField: Sorted,
   condition: Condition,
   requester: Requester,
 ): Promise<Span[] | null> {
-  const { field, direction } = sorted
+  const { field, direction } = sortedField
   const { operator, values } = condition
   const { rows } = snapshot.manifest
-  return withValueReader(snapshot, sorted, async (valueAt) => {
+  return withValueReader(snapshot, sortedField, async (valueAt) => {
     const isDescending = direction === 'desc'
     const first = (isAfter: (value: string) => boolean): number => {
       let [low, high] = [0, rows]
@@ -211,11 +211,11 @@ async function withValueReader<T>(
   const files = [...stores.map(({ file }) => file), ...(order === null ? [] : [order.positions.file])]
   const release = await snapshot.pin(files)
   const table = order === null ? null : new OrderedTable(snapshot, order)
-  const stored = new StoredRows(snapshot, stores)
+  const storedRows = new StoredRows(snapshot, stores)
   try {
     const readAt = (rank: number): string | null => {
       const position = table === null ? rank : (table.positions(Uint32Array.of(rank))[0] ?? 0)
-      const row = stored.row(position)
+      const row = storedRows.row(position)
       if (row === null) throw new Incomparable()
       rowValues.find(row.bytes, row.start, index + 1)
       const json = row.bytes.toString('utf8', rowValues.starts[index], rowValues.ends[index])
@@ -229,8 +229,8 @@ async function withValueReader<T>(
     // Bisections for several values start with the same ranks, so their values are cached.
     const valuesAt = new Map<number, string | null>()
     return await work((rank) => {
-      const cached = valuesAt.get(rank)
-      if (cached !== undefined) return cached
+      const cachedValue = valuesAt.get(rank)
+      if (cachedValue !== undefined) return cachedValue
       const value = readAt(rank)
       valuesAt.set(rank, value)
       return value

@@ -35,9 +35,11 @@ export class Clauses {
       this.#several.push([first, ...furtherChoices])
       return
     }
-    const earlier = this.#chosenByField.get(first.field)
+    const earlierChoice = this.#chosenByField.get(first.field)
     const intersection =
-      earlier === undefined ? first.chosen : first.chosen.map((is, code) => is & (earlier[code] ?? 0))
+      earlierChoice === undefined
+        ? first.chosen
+        : first.chosen.map((is, code) => is & (earlierChoice[code] ?? 0))
     this.#chosenByField.set(first.field, intersection)
   }
 
@@ -197,8 +199,8 @@ function chosenValues({ values }: Dictionary, isChosen: (value: string) => boole
 function hasItem(item: string): (list: string) => boolean {
   // `,","` would also find the list `["a,","b"]`, which has no item `,`.
   if (item === ',') return (list) => (JSON.parse(list) as string[]).includes(item)
-  const quoted = quotedJson(item)
-  return (list) => list.startsWith(`[${quoted}`) || list.includes(`,${quoted}`)
+  const itemJson = quotedJson(item)
+  return (list) => list.startsWith(`[${itemJson}`) || list.includes(`,${itemJson}`)
 }
 
 function hasAnyOf(items: readonly string[]): (list: string) => boolean {

@@ -183,11 +183,11 @@ function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32
   const ends = new Uint32Array(width + 1)
   for (const rank of ranks) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1
   for (let rank = 1; rank <= width; rank += 1) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0)
-  const sorted = new Uint32Array(order.length)
+  const sortedRanks = new Uint32Array(order.length)
   for (const index of order) {
     const rank = ranks[index] ?? 0
-    sorted[ends[rank] ?? 0] = index
+    sortedRanks[ends[rank] ?? 0] = index
     ends[rank] = (ends[rank] ?? 0) + 1
   }
-  return sorted
+  return sortedRanks
 }

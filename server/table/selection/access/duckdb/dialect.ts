@@ -31,9 +31,9 @@ export function duckDbDialect(
         // A search would also match the end of a text that ends with a comma.
         if (item === ',')
           return `list_contains(from_json(${text}, '["varchar"]'), ${parameters.add(',')}::varchar)`
-        const quoted = `${parameters.add(quotedJson(item))}::varchar`
+        const itemParameter = `${parameters.add(quotedJson(item))}::varchar`
         // In JSON, `["` and `,"` occur only where an item starts.
-        return `(starts_with(${text}, '[' || ${quoted}) or contains(${text}, ',' || ${quoted}))`
+        return `(starts_with(${text}, '[' || ${itemParameter}) or contains(${text}, ',' || ${itemParameter}))`
       },
       within: (text, box) =>
         boxSql(

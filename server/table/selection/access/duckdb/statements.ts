@@ -133,15 +133,15 @@ function filterSql(
 ): { from: string; where: string } & Pick<Plan, 'parameters' | 'reads'> {
   const { table, folder, changes } = snapshot
   const parameters = new Parameters()
-  const searched = table.fields.filter(({ name }) => table.search.includes(name))
+  const searchedFields = table.fields.filter(({ name }) => table.search.includes(name))
   const termsIn = (dialect: SqlDialect): string[] => [
     ...conditions.map((condition) => conditionSql(condition, dialect)),
-    ...words.map((word) => wordSql(searched.map(dialect.foldedSql), word, dialect)),
+    ...words.map((word) => wordSql(searchedFields.map(dialect.foldedSql), word, dialect)),
   ]
   const files = parts.map(({ file }) => quotedText(path.join(folder, file)))
   const testedFields = [
     ...conditions.map(({ field }) => baseOf(field)),
-    ...(words.length > 0 ? searched : []),
+    ...(words.length > 0 ? searchedFields : []),
   ]
   const terms = termsIn(duckDbDialect(parameters))
   if (changes !== undefined && testedFields.some(({ name }) => fieldsWithOld(changes).includes(name))) {
