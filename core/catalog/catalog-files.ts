@@ -87,7 +87,7 @@ function unlessGone(error: unknown): null {
 }
 
 /**
- * Calls `changed` after files of the catalog have changed, until the signal fires. Waits until two checks
+ * Calls `handleChange` after files of the catalog have changed, until the signal fires. Waits until two checks
  * agree, since a file may be half written.
  * @param from version of the files when they were read; null if unknown
  * @param everyMs interval of checks; 0 for never

@@ -6,7 +6,6 @@ import type { Progress } from '../base/progress.ts'
 
 export interface IngestOptions {
   readonly catalog: Catalog
-  /** A folder, or an http(s) address. */
   readonly sources: string
   readonly store: Store
   readonly memoryBytes: number

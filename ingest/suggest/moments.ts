@@ -239,7 +239,7 @@ function chooseFormats(
     const extraFormats = chosenFormats.filter((format) => !formatsOfText.includes(format))
     return { type, example: ambiguousText, formats: formatsOfText, extraFormats, isForAllTexts: false }
   }
-  // If an unused format also reads these texts, but as other dates, a person must choose.
+  // If dd/mm was chosen, but mm/dd reads these texts as other dates, a person must choose.
   for (const format of chosenFormats) {
     const readingsOfFormat = readingsByText.filter((textReadings) => hasFormat(textReadings, format))
     for (const rival of rankedFormats) {

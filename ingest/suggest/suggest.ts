@@ -413,13 +413,14 @@ function describeField(
   const { question, isNotable = false } = field
   const evidence = field.evidence(fieldTrial)
   const exceptions = exceptionsText(field, trial, index, placesText)
-  const advice = question ?? (exceptions === null ? null : adviceOf(field, trial, index))
+  const advice = exceptions === null ? null : adviceOf(field, trial, index)
   const findings = question === null ? [exceptions, advice] : [question, exceptions]
+  const isOpen = question !== null || advice !== null
   return {
     isEmpty: fieldTrial.filled === 0,
     evidence: joinParts(evidence, ...findings),
-    notice: advice === null && isNotable ? evidence : null,
-    question: advice === null ? null : joinParts(...findings),
+    notice: !isOpen && isNotable ? evidence : null,
+    question: isOpen ? joinParts(...findings) : null,
   }
 }
 

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import parseRange from 'range-parser'
 import { Problem } from './problems.ts'
 
-/** `end` is included, as in HTTP. */
 export interface ByteRange {
   readonly start: number
   readonly end: number

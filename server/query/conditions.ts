@@ -294,7 +294,7 @@ export function parameterFor(
   // Fields named like a parameter and the text `None` need `<field>__eq`: `<field>=None` means null.
   const isFieldAlone = canOmitOperator && value !== 'None'
   const name = isFieldAlone ? field.name : parameterOf(field, operator)
-  // Without quotes the whole list could be read as a single value.
+  // `unquoted` is set if the whole list may also be one value, so others need quotes.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && isText(field))
     return [name, quotedList(values)]
   return [

@@ -20,8 +20,8 @@ interface ChartAnswer {
 }
 
 /**
- * Chart that a search such as `deaths in Salvador by week` names: groups, a value, and a declared measure or
- * the table. Null if there is none.
+ * Finds the chart that a search such as `deaths in Salvador by week` names: of a declared measure, else of
+ * rows, by groups, for a value. Null if there is none.
  * @param table in the language of the page
  * @param tableWords words of the search that the texts of the table have
  * @param values matches of the search in the table, best first

@@ -133,7 +133,7 @@ test.each([true, false])('no text is converted, and none is a formula (row store
 const office = programPath('soffice')
 describeWith(office !== null, 'LibreOffice (Debian: libreoffice-calc-nogui)')('in LibreOffice', () => {
   test.each(['1046', '1031', '1033'])(
-    'every text equals the text in the table, with the language number %s',
+    'every text equals the text in the table, if imported with the language %s',
     async (language) => {
       const texts = [...hazards, ...inert.filter((text) => !text.includes('\n'))]
       const [{ body } = { body: Buffer.of() }] = await spreadsheetOf(texts, true)

@@ -237,7 +237,7 @@ test.each<[zone: string, moment: string, text: string]>([
   expect(timeInZone(new Date(moment), zone)).toBe(text)
 })
 
-test('a catalog may have one family of addresses with a prefix of its own, and a dataset without tables', async () => {
+test('a catalog may declare another prefix for the addresses of the API, and a dataset without tables', async () => {
   const party = { name: 'N', url: 'https://example.org/' }
   const catalog = parseCatalog(
     JSON.stringify({

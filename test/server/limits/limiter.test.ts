@@ -100,7 +100,7 @@ describe('requests of a class', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 1, 'rows-1h': 0 })
   })
 
-  test('are not counted when the state of a client is read', async () => {
+  test('are not used up by reading the state of a client', async () => {
     const limiter = limiterOf(10, minute, share)
     await counted(limiter)
     for (let time = 0; time < 5; time += 1)

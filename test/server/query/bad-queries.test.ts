@@ -214,7 +214,7 @@ describe('several faults at once', () => {
     expect(errors.map(({ parameter }) => parameter).toSorted()).toEqual(named.toSorted())
   })
 
-  test('more conditions than allowed are refused', async () => {
+  test('with more conditions than allowed are refused', async () => {
     const texts = ['s', 'w'].flatMap((name) =>
       ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains', 'startswith'].map(
         (operator) => `${name}__${operator}=a`,

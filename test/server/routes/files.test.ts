@@ -31,7 +31,7 @@ beforeAll(async () => {
 const get = (target: string, headers: Record<string, string> = {}) => rawGet(service.app, target, headers)
 const sha512 = (bytes: Buffer): string => createHash('sha512').update(bytes).digest('hex')
 
-test('the stable address of the full download redirects to an address that never changes', async () => {
+test('the stable address of the full download redirects to the file of the current snapshot', async () => {
   const { status, headers, body } = await get('/files/d/t.csv.gz')
   expect([status, headers['location'], headers['cache-control'], body.length]).toEqual([
     302,

@@ -172,12 +172,12 @@ export class DuckDbScan implements AccessPath<ScanStep> {
       count: counts.reduce((sum, count) => sum + count, 0),
       slice: async (first, rows, requester) => {
         if (rows <= 0) return new Uint32Array()
-        const { parts, before } = partsOf(scan, counts, first, rows)
+        const { parts, rowsBefore } = partsOf(scan, counts, first, rows)
         const subscan = { ...scan, parts }
         await this.#checkBudget(costOf(snapshot, subscan, filter), { snapshot, requester })
         const plan = planBits(snapshot, subscan, filter)
         const answer = await orTooCostly(() => this.#pool.rows(plan, requester.client, requester.signal()))
-        return new RowSet(readBits(subscan, answer.rows)).slice(first - before, rows)
+        return new RowSet(readBits(subscan, answer.rows)).slice(first - rowsBefore, rows)
       },
     }
   }
@@ -264,7 +264,7 @@ function partsOf(
   counts: Uint32Array,
   first: number,
   rows: number,
-): { parts: Scan['parts']; before: number } {
+): { parts: Scan['parts']; rowsBefore: number } {
   let [begin, sum] = [0, 0]
   while (begin < parts.length && sum + (counts[begin] ?? 0) <= first) {
     sum += counts[begin] ?? 0
@@ -275,5 +275,5 @@ function partsOf(
     reached += counts[end] ?? 0
     end += 1
   }
-  return { parts: parts.slice(begin, end), before: sum }
+  return { parts: parts.slice(begin, end), rowsBefore: sum }
 }
