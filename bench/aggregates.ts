@@ -57,7 +57,7 @@ async function get({ port }: Server, query: string): Promise<boolean> {
   throw new Error(`${query}: ${response.status} ${text}`)
 }
 
-const widths = [
+const groupsWidestFirst = [
   'city,date',
   'city,epidemiological_week',
   'city,state',
@@ -66,15 +66,15 @@ const widths = [
 ] as const
 
 const memoryMb = 512
-const furtherMb = 50
+const allowedExcessMb = 50
 
 /** Measures the peak memory of the service while clients request the widest groups that it accepts. */
 async function memoryOf({ environment }: Bench): Promise<Line> {
   const service = await startService({ ...environment, MEMORY: `${memoryMb}MB` })
   try {
-    let widthIndex = 0
-    while (!(await get(service, `group=${widths[widthIndex] ?? ''}`))) widthIndex += 1
-    const group = widths[widthIndex] ?? ''
+    let groupIndex = 0
+    while (!(await get(service, `group=${groupsWidestFirst[groupIndex] ?? ''}`))) groupIndex += 1
+    const group = groupsWidestFirst[groupIndex] ?? ''
     const loads = Array.from({ length: clients }, async (_, client) => {
       for (let round = 0; round < 4; round += 1) {
         const uncachedFilter = `order_for_place__gte=${client * 4 + round}`
@@ -85,7 +85,7 @@ async function memoryOf({ environment }: Bench): Promise<Line> {
     const { rssMaxBytes } = await service.usage()
     const title = `memory with ${clients} clients of wide groups, to MEMORY`
     const detail = `groups of ${group}`
-    return bareLine(title, 'MB', rssMaxBytes / 1e6, memoryMb, ['<=', 1 + furtherMb / memoryMb], detail)
+    return bareLine(title, 'MB', rssMaxBytes / 1e6, memoryMb, ['<=', 1 + allowedExcessMb / memoryMb], detail)
   } finally {
     await service.stop()
   }

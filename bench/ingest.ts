@@ -19,13 +19,13 @@ export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
     const { seconds, rssMaxMb } = await measureIngest({ ...environment, WAREHOUSE: warehouse })
     const steps = await stepsIn(warehouse)
     const detail = Object.entries(steps).map(([step, time]) => `${step} ${time.toFixed(1)}`)
-    const { packing = 0 } = steps
+    const { packing: downloadSeconds = 0 } = steps
     const detailText = `s of its steps: ${detail.join(', ')}`
     return [
       bareLine(
         'ingest without the download, to a bare COPY of the source',
         's',
-        seconds - packing,
+        seconds - downloadSeconds,
         copySeconds.parquet,
         ['<=', 3],
         detailText,

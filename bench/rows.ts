@@ -44,14 +44,15 @@ export async function repeatedRows(id: keyof typeof renewed, count: number): Pro
 
 const renewed = { 'covid19/caso_full': renewedCase, 'socios-brasil/socios': renewedPartner }
 
-/** Copies fill days between weekly rows, then follow them, then change place. */
+/** Copies fill the days between weekly rows, then later periods, then places. */
 function renewedCase({ row, copy, copies }: Repetition): SourceRow {
   const [weekDays, sampleDays] = [7, 112]
   // Grows with the square root, so that dates and places both multiply.
   const periodsPerPlace = Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
   const shiftsPerPlace = weekDays * periodsPerPlace
   const [shift, placeNumber] = [copy % shiftsPerPlace, Math.floor(copy / shiftsPerPlace)]
-  const shiftDays = (shift % weekDays) + Math.floor(shift / weekDays) * sampleDays
+  const [dayOfWeek, period] = [shift % weekDays, Math.floor(shift / weekDays)]
+  const shiftDays = dayOfWeek + period * sampleDays
   const shiftedDate = (date: string | undefined): string => isoDay(Date.parse(date ?? '') + shiftDays * dayMs)
   const isState = row['city'] === '' && placeNumber === 0
   const numberOf = (name: string): number => Number(row[name])
@@ -84,11 +85,13 @@ function renewedCase({ row, copy, copies }: Repetition): SourceRow {
 /** Varies a sample row: copies get other numbers, and names mixed from several rows. */
 function renewedPartner({ row, at: index, copy, rows }: Repetition): SourceRow {
   const mixedName = (name: string): string => {
-    const otherValue = rows[(index + 31 * copy) % rows.length]?.[name] ?? ''
-    const [first = ''] = (row[name] ?? '').split(' ')
-    const lastWord =
-      rows[(index + 7 * Math.floor(copy / rows.length)) % rows.length]?.[name]?.split(' ').at(-1) ?? ''
-    return copy === 0 ? (row[name] ?? '') : `${first} ${otherValue.split(' ').slice(1).join(' ')} ${lastWord}`
+    if (copy === 0) return row[name] ?? ''
+    const middleRow = rows[(index + 31 * copy) % rows.length]
+    const lastRow = rows[(index + 7 * Math.floor(copy / rows.length)) % rows.length]
+    const [firstWord = ''] = (row[name] ?? '').split(' ')
+    const middleWords = (middleRow?.[name] ?? '').split(' ').slice(1).join(' ')
+    const lastWord = lastRow?.[name]?.split(' ').at(-1) ?? ''
+    return `${firstWord} ${middleWords} ${lastWord}`
   }
   const cnpj = (BigInt(row['cnpj'] ?? '') + BigInt(copy) * 5_000_000_029n) % 10n ** 14n
   return {

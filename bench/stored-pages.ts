@@ -15,8 +15,11 @@ import { measure, startReference, startService } from './servers.ts'
 
 export async function storedPages(bench: Bench): Promise<Line[]> {
   const gzip = { 'Accept-Encoding': 'gzip' }
-  const scatteredPage = (size: number) => (n: number) =>
-    pageOf('large', 1 + ((n * 7919) % Math.max(1, Math.floor((100 * bench.pages) / size) - 1)), size)
+  const primeStep = 7919
+  const scatteredPage = (size: number) => {
+    const pageCount = Math.max(1, Math.floor((100 * bench.pages) / size) - 1)
+    return (n: number) => pageOf('large', 1 + ((n * primeStep) % pageCount), size)
+  }
   const cases = [
     { title: '100 rows', target: scatteredPage(100), headers: {}, requests: 2000, ratioMax: 3 },
     { title: '100 rows in gzip', target: scatteredPage(100), headers: gzip, requests: 2000, ratioMax: 4.5 },

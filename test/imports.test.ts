@@ -105,7 +105,7 @@ function pairs(): [string, string][] {
   return [...imports].flatMap(([file, targets]) => targets.map((target): [string, string] => [file, target]))
 }
 
-test('the rules see all source files', () => {
+test('the import rules find the source files and their imports', () => {
   expect(imports.size).toBeGreaterThan(40)
   expect(pairs().length).toBeGreaterThan(150)
 })
@@ -150,7 +150,7 @@ const doors: Readonly<Record<string, readonly string[]>> = {
   indexes: ['indexes.ts'],
 }
 
-test('the folders of a conversion are imported only through their entry files', () => {
+test('the folders of ingest/convert are imported only through their entry files', () => {
   const wrong = pairs().filter(([file, target]) => {
     const [, folder = '', name = ''] = /^ingest\/convert\/(\w+)\/(.+)$/.exec(target) ?? []
     if (folder === '' || file.startsWith(`ingest/convert/${folder}/`)) return false

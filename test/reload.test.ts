@@ -75,7 +75,7 @@ testAll(
   60_000,
 )
 
-test('a field that is added to the catalog is served only after its publication, and the other fields all the time', async () => {
+test('a field that is added to the catalog is served only after its publication, while the other fields are served all the time', async () => {
   const { settings, write } = await home(table('a'))
   const wider = table('a', {
     fields: ['uf:string', 'city:string', 'n:integer'].map(fieldOf),

@@ -176,7 +176,7 @@ describeWith(hasPrlimit, 'prlimit of util-linux')('without free descriptors', ()
   }, 60_000)
 })
 
-test('a stop while all are replaced waits for no new worker', async () => {
+test('a stop while all workers are being replaced waits for no new worker', async () => {
   const server = await startWorkers(table.settings, 2)
   const old = workersOf(server.pid)
   process.kill(server.pid, 'SIGHUP')

@@ -17,17 +17,17 @@ export async function acervo({ folder, file }: Source): Promise<Peer> {
   })
   if (job.status !== 0) throw new Error('covid19/caso_full was not published')
   const { port, pid, stop } = await startService({ ...environment, CACHE_MB: '0' })
-  const stateUrl = (state: string): string => `${rowsUrl(port)}100&state=${state}`
-  const pages = await pagesOf(`${rowsUrl(port)}100`)
+  const stateUrl = (state: string): string => `${urlUpToPageSize(port)}100&state=${state}`
+  const pages = await pagesOf(`${urlUpToPageSize(port)}100`)
   return {
     name: 'Acervo',
     asks: {
-      page: (share) => `${rowsUrl(port)}100&page=${1 + Math.floor(share * pages)}`,
+      page: (share) => `${urlUpToPageSize(port)}100&page=${1 + Math.floor(share * pages)}`,
       first: stateUrl,
       deep: (state, { rows: count }) => `${stateUrl(state)}&page=${Math.floor(count / 200)}`,
       ordered: (state) => `${stateUrl(state)}&ordering=-order_for_place`,
-      contains: (text) => `${rowsUrl(port)}100&city__contains=${text}`,
-      count: (state) => `${rowsUrl(port)}1&state=${state}`,
+      contains: (text) => `${urlUpToPageSize(port)}100&city__contains=${text}`,
+      count: (state) => `${urlUpToPageSize(port)}1&state=${state}`,
       groups: (fields) => `${tableUrl(port)}/aggregate/?group=${fields.join()}&page_size=1000`,
       distinct: (field) => `${tableUrl(port)}/aggregate/?group=${field}&page_size=1000`,
     },
@@ -42,7 +42,7 @@ function tableUrl(port: number): string {
   return `http://127.0.0.1:${port}/api/v1/dataset/covid19/caso_full`
 }
 
-function rowsUrl(port: number): string {
+function urlUpToPageSize(port: number): string {
   return `${tableUrl(port)}/data/?page_size=`
 }
 

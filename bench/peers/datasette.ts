@@ -13,25 +13,25 @@ export async function datasette({ folder, file, fields, bin, rows }: Source): Pr
     if (load.status !== 0) throw new Error('SQLite did not take the table')
   }
   const port = await freePort()
-  const table = `http://127.0.0.1:${port}/${rows}/caso_full.json?_shape=objects&_size=`
+  const urlUpToPageSize = `http://127.0.0.1:${port}/${rows}/caso_full.json?_shape=objects&_size=`
   const settings = { suggest_facets: 'off', max_returned_rows: '1000', num_sql_threads: '1' }
   const args = Object.entries(settings).flatMap(([name, value]) => ['--setting', name, value])
   const child = await startProgram(
     path.join(bin, 'datasette'),
     ['serve', '--immutable', database, '--port', String(port), ...args],
     {},
-    `${table}1`,
+    `${urlUpToPageSize}1`,
   )
-  const stateUrl = (state: string): string => `${table}100&state=${state}`
+  const stateUrl = (state: string): string => `${urlUpToPageSize}100&state=${state}`
   return {
     name: 'Datasette (SQLite)',
     asks: {
-      page: (share) => `${table}100&_next=${Math.floor(share * (rows - 100))}`,
+      page: (share) => `${urlUpToPageSize}100&_next=${Math.floor(share * (rows - 100))}`,
       first: stateUrl,
       deep: (state, { row }) => `${stateUrl(state)}&_next=${row}`,
       ordered: (state) => `${stateUrl(state)}&_sort_desc=order_for_place`,
-      contains: (text) => `${table}100&city__contains=${text}`,
-      count: (state) => `${table}1&state=${state}`,
+      contains: (text) => `${urlUpToPageSize}100&city__contains=${text}`,
+      count: (state) => `${urlUpToPageSize}1&state=${state}`,
     },
     rowsIn: (body) => (body as { rows: unknown[] }).rows.length,
     countIn: (body) => (body as { filtered_table_rows_count: number | null }).filtered_table_rows_count,

@@ -19,7 +19,7 @@ export async function drf({ folder, file, fields, bin, rows }: Source): Promise<
   })
   if (load.status !== 0) throw new Error('PostgreSQL did not take the table')
   const port = await freePort()
-  const table = `http://127.0.0.1:${port}/rows/?page_size=`
+  const urlUpToPageSize = `http://127.0.0.1:${port}/rows/?page_size=`
   const server = await startProgram(
     path.join(bin, 'gunicorn'),
     [
@@ -30,18 +30,18 @@ export async function drf({ folder, file, fields, bin, rows }: Source): Promise<
       'drf:application',
     ],
     environment,
-    `${table}1`,
+    `${urlUpToPageSize}1`,
   )
-  const stateUrl = (state: string): string => `${table}100&state=${state}`
+  const stateUrl = (state: string): string => `${urlUpToPageSize}100&state=${state}`
   return {
     name: 'DRF (PostgreSQL)',
     asks: {
-      page: (share) => `${table}100&page=${1 + Math.floor((share * rows) / 100)}`,
+      page: (share) => `${urlUpToPageSize}100&page=${1 + Math.floor((share * rows) / 100)}`,
       first: stateUrl,
       deep: (state, { rows: count }) => `${stateUrl(state)}&page=${Math.floor(count / 200)}`,
       ordered: (state) => `${stateUrl(state)}&ordering=-order_for_place`,
-      contains: (text) => `${table}100&city__icontains=${text}`,
-      count: (state) => `${table}1&state=${state}`,
+      contains: (text) => `${urlUpToPageSize}100&city__icontains=${text}`,
+      count: (state) => `${urlUpToPageSize}1&state=${state}`,
     },
     rowsIn: (body) => (body as { results: unknown[] }).results.length,
     countIn: (body) => (body as { count: number }).count,

@@ -144,17 +144,17 @@ type Ask = (asks: Asks, number: number) => ReturnType<Asks['page']> | undefined
 
 /** @returns cases with the number of rows that each answer must have; 0 for no check */
 function casesOf(states: States): readonly (readonly [title: string, rows: number, ask: Ask])[] {
-  const middles = [...states]
-  const ofState = (number: number): [string, Middle] =>
-    middles[number % middles.length] ?? ['', { rows: 0, row: 0 }]
+  const statesWithMiddles = [...states]
+  const stateAt = (number: number): [string, Middle] =>
+    statesWithMiddles[number % statesWithMiddles.length] ?? ['', { rows: 0, row: 0 }]
   return [
     // Steps of the golden ratio spread the pages evenly, and repeat none.
     ['a random page of the whole table', 100, (asks, n) => asks.page(((n + 1) * 0.618_033_988_75) % 1)],
-    ['one state, first page', 100, (asks, n) => asks.first(ofState(n)[0])],
-    ['one state, a deep page', 100, (asks, n) => asks.deep(...ofState(n))],
-    ['one state in the order of another field', 100, (asks, n) => asks.ordered(ofState(n)[0])],
+    ['one state, first page', 100, (asks, n) => asks.first(stateAt(n)[0])],
+    ['one state, a deep page', 100, (asks, n) => asks.deep(...stateAt(n))],
+    ['one state in the order of another field', 100, (asks, n) => asks.ordered(stateAt(n)[0])],
     ['cities that contain a text', 0, (asks, n) => asks.contains(texts[n % texts.length] ?? '')],
-    ['how many rows one state has', 0, (asks, n) => asks.count(ofState(n)[0])],
+    ['how many rows one state has', 0, (asks, n) => asks.count(stateAt(n)[0])],
     ['rows by state', 27, (asks) => asks.groups?.(['state'])],
     ['rows by date', 138, (asks) => asks.groups?.(['date'])],
     ['rows by state and level', 54, (asks) => asks.groups?.(['state', 'place_type'])],
@@ -192,7 +192,7 @@ async function cpuMsPerRequest(peer: Peer, requestOf: Ask, expectedRows: number)
     let number = firstNumber
     for (; number < firstNumber + requestsMax && performance.now() < endsAt; number += 1) {
       const request = requestOf(peer.asks, number)
-      // The peer cannot answer this case, so the result is not finite.
+      // The peer lacks this case: the division by 0 gives no figure.
       if (request === undefined) return 0
       const rowCount = peer.rowsIn(await responseOf(request))
       if (expectedRows > 0 && rowCount !== expectedRows)

@@ -11,8 +11,8 @@ export async function cpuMsOf(root: number): Promise<number> {
     if (text === null) continue
     // The program's name may contain any character; after it come state, parent, ...
     const rest = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    const ticks = Number(rest[11]) + Number(rest[12])
-    processes.set(Number(name), { parent: Number(rest[1]), ms: ticks * tickMs })
+    const [userTicks, systemTicks] = [Number(rest[11]), Number(rest[12])]
+    processes.set(Number(name), { parent: Number(rest[1]), ms: (userTicks + systemTicks) * tickMs })
   }
   const isBelow = (pid: number): boolean => {
     for (

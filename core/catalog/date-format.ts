@@ -148,11 +148,12 @@ export function asIso(
   const dateSql = `${year} || '-' || ${month} || '-' || ${day}`
   const seconds = groups.has('second') ? paddedSql('second', 2) : `'00'`
   const fraction = groups.has('fraction') ? ` || rtrim('.' || rtrim(${groupSql('fraction')}, '0'), '.')` : ''
-  const hour = groups.has('half') ? hourOf(groupSql('hour'), groupSql('half')) : paddedSql('hour', 2)
+  const hasAmPm = groups.has('half')
+  const hour = hasAmPm ? hourOf(groupSql('hour'), groupSql('half')) : paddedSql('hour', 2)
   const timeSql = `${hour} || ':' || ${paddedSql('minute', 2)} || ':' || ${seconds}${fraction}`
   const [hasDate, hasTime] = [groups.has('year'), groups.has('hour')]
   const sqls = [...(hasDate ? [dateSql] : []), ...(hasTime ? [timeSql] : [])]
-  const local = nextDayFor24(sqls.join(` || ' ' || `), hasDate && hasTime && !groups.has('half'))
+  const local = nextDayFor24(sqls.join(` || ' ' || `), hasDate && hasTime && !hasAmPm)
   const isoSql = groups.has('offset') ? inZone(local, groupSql('offset'), timezone) : local
   return `case when regexp_full_match(${text}, ${patternSql}) then ${isoSql} end`
 }

@@ -57,7 +57,8 @@ export function readDocument(text: string): PlacedDocument {
     const [start] = problem.pos
     return { ...placeAt(start), message: problemMessage(problem, text.slice(start)) }
   })
-  if (text.includes(droppedKey) || /\\[ux]/i.test(text))
+  const hasEscapedCharacters = /\\[ux]/i.test(text)
+  if (text.includes(droppedKey) || hasEscapedCharacters)
     visit(document, {
       Pair: (_at, { key }) => {
         if (isScalar(key) && key.value === droppedKey)

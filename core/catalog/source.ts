@@ -170,8 +170,8 @@ function checkDialect(source: SourceDefinition, report: ReportFault): void {
   checkBooleans(source, report)
   const { quote, delimiter, comment, header } = source
   if (quote === delimiter) report(['quote'], '"quote" must differ from "delimiter": change one of them')
-  const ofRows = new Set<string>([quote, delimiter])
-  if (comment !== null && Array.from(comment).every((sign) => ofRows.has(sign)))
+  const rowSigns = new Set<string>([quote, delimiter])
+  if (comment !== null && Array.from(comment).every((sign) => rowSigns.has(sign)))
     report(
       ['comment'],
       `"${comment}" as "comment" would also match rows that begin with a delimiter or quote: declare a text that begins only comments`,

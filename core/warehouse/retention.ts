@@ -20,6 +20,7 @@ export function removableSnapshots(
   return newestFirst.filter((id, index) => {
     const successor = newestFirst[index - 1]
     if (index < currentIndex + count || id === previous || successor === undefined) return false
-    return timeOf(successor).getTime() + graceMs <= now.getTime()
+    const replacedAt = timeOf(successor).getTime()
+    return replacedAt + graceMs <= now.getTime()
   })
 }

@@ -32,8 +32,8 @@ export class Board {
   readonly #screen: Screen
   readonly #now: () => number
   readonly #plainEveryMs: number
-  readonly #active = new Map<string, string>()
-  #drawn = 0
+  readonly #activeLines = new Map<string, string>()
+  #drawnAt = 0
 
   constructor(screen: Screen, now: () => number = Date.now, plainEveryMs = plainEveryMsDefault) {
     this.#screen = screen
@@ -47,14 +47,14 @@ export class Board {
       step: (name) => {
         step = name
         startedAt = this.#now()
-        this.#active.set(table, `${table}: ${step}`)
+        this.#activeLines.set(table, `${table}: ${step}`)
       },
       advance: (state) => {
         const now = this.#now()
         const line = (): string => `${table}: ${step} ${describe(state, (now - startedAt) / 1000)}`
         if (this.#screen.isTTY === true) {
-          if (now - this.#drawn < terminalEveryMs) return
-          this.#active.set(table, line())
+          if (now - this.#drawnAt < terminalEveryMs) return
+          this.#activeLines.set(table, line())
           this.#draw(now)
         } else if (now - printedAt >= this.#plainEveryMs) {
           printedAt = now
@@ -63,7 +63,7 @@ export class Board {
       },
       log: (line) => this.above(() => this.#screen.write(`${line}\n`)),
       end: () => {
-        this.#active.delete(table)
+        this.#activeLines.delete(table)
         this.#clear()
       },
     }
@@ -79,8 +79,8 @@ export class Board {
   }
 
   #draw(now: number): void {
-    this.#drawn = now
-    const line = [...this.#active.values()].join(' | ')
+    this.#drawnAt = now
+    const line = [...this.#activeLines.values()].join(' | ')
     this.#screen.write(`\r\u001B[K${line.slice(0, (this.#screen.columns || 80) - 1)}`)
   }
 }

@@ -98,7 +98,7 @@ async function checkTable(
       warnings.push(`the published snapshot is damaged, and an ingest publishes the table again: ${damage}`)
       return null
     })
-    const published = { manifest: before, isDamaged, damaged: [], previous: null }
+    const published = { manifest: before, isDamaged, damagedIds: [], previous: null }
     const learn: Learn = (additions) => {
       findings = { ...findings, ...additions }
       // Tables that refer to this one are checked against these rows.

@@ -139,6 +139,7 @@ function detailsOf(checked: CheckedTable): string[] {
     return `| ${cells.join(' | ')} | ${escaped(reason)} |`
   })
   if (notes.length === 0 && tableRows.length === 0) return []
+  // The first texts repeat the rejects that the table shows.
   const furtherTexts = rejectTexts(checked).slice(tableRows.length)
   return [
     '',

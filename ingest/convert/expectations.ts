@@ -169,12 +169,12 @@ function conditionOf(
           ? `select f${index} as value from ${sortedSql(conversion)}`
           : `select ${quotedName(target.field)} as value from read_parquet([${paths.map(quotedText).join(', ')}])`
       // A table without rows has no files.
-      const isMissing =
+      const missingSql =
         paths?.length === 0
           ? 'true'
           : `${column} not in (select value from (${values}) where value is not null)`
       return {
-        brokenSql: `(${column} is not null and ${isMissing})`,
+        brokenSql: `(${column} is not null and ${missingSql})`,
         reason: `is not in ${target.dataset}/${target.table}.${target.field}`,
       }
     }

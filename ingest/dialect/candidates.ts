@@ -98,7 +98,6 @@ function isPreamble(text: Buffer, { marks, skipLines }: Way, { firstLine, rows }
     const cells = bounds.find(text.subarray(offset, end + 1), 0)
       ? recordValues(text.subarray(offset, offset + bounds.end), marks)
       : []
-    // An earlier line with several filled cells may be the real header.
     if ((cells.length === firstLine.length || !hasLikelyHeader) && filledIn(cells) > 1) return false
     offset = end + 1
   }
@@ -131,6 +130,7 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
     const rank = rankOf(candidate)
     return rank === null ? [] : [{ candidate, rank }]
   })
+  // A rank above 1 means that quotes enclose some values.
   const quotingCandidates = rankedCandidates.filter(({ rank }) => rank > 1).map(({ candidate }) => candidate)
   const sortKeys = ({ candidate, rank }: (typeof rankedCandidates)[number]): number[] => [
     Number(!cutsValues(candidate, quotingCandidates)),
@@ -139,7 +139,6 @@ function bestOf(candidates: readonly Candidate[]): Candidate | null {
     // Skip few lines: below a skipped header, decimal commas could look like delimiters.
     -candidate.skipLines,
     rank,
-    // If several delimiters fit, the one with the most columns is best.
     candidate.firstLine.length,
   ]
   const [best] = rankedCandidates.toSorted((left, right) => compareKeys(sortKeys(right), sortKeys(left)))

@@ -22,22 +22,23 @@ export class EncodingWitness {
   /** Characters beyond ASCII in valid UTF-8, and invalid bytes. */
   readonly #counts = { characters: 0, badBytes: 0 }
   /** NUL bytes at even and at odd positions. */
-  readonly #nuls: [number, number] = [0, 0]
+  readonly #nulsByParity: [number, number] = [0, 0]
   #bytes = 0
   /** Words in Latin-1, where each byte is one character. */
   readonly #words = new Set<string>()
-  #start = Buffer.alloc(0)
-  #incomplete = Buffer.alloc(0)
+  #firstBytes = Buffer.alloc(0)
+  #incompleteCharacter = Buffer.alloc(0)
 
   inspect(chunk: Buffer): void {
-    if (this.#start.length < 4) this.#start = Buffer.concat([this.#start, chunk.subarray(0, 4)])
+    if (this.#firstBytes.length < 4)
+      this.#firstBytes = Buffer.concat([this.#firstBytes, chunk.subarray(0, 4)])
     this.#isAscii &&= isAscii(chunk)
-    const bytes = Buffer.concat([this.#incomplete, chunk])
+    const bytes = Buffer.concat([this.#incompleteCharacter, chunk])
     const length = completeLength(bytes)
     const characters = bytes.subarray(0, length)
     this.#isUtf8 &&= isUtf8(characters)
     if (!isAscii(characters)) {
-      // Chunks before the first invalid byte are valid UTF-8, so their words are no evidence for another encoding.
+      // Words in valid UTF-8 are no evidence for another encoding.
       if (!this.#isUtf8 && this.#words.size < wordsMax)
         for (const word of characters.toString('latin1').split(betweenWords))
           if (this.#words.size < wordsMax && word.length <= wordBytesMax && /[\x80-\xff]/.test(word))
@@ -46,17 +47,17 @@ export class EncodingWitness {
       this.#counts.characters += counts.characters
       this.#counts.badBytes += counts.badBytes
     }
-    this.#incomplete = Buffer.from(bytes.subarray(length))
+    this.#incompleteCharacter = Buffer.from(bytes.subarray(length))
     for (let offset = chunk.indexOf(0); offset !== -1; offset = chunk.indexOf(0, offset + 1)) {
-      if ((this.#bytes + offset) % 2 === 0) this.#nuls[0] += 1
-      else this.#nuls[1] += 1
+      if ((this.#bytes + offset) % 2 === 0) this.#nulsByParity[0] += 1
+      else this.#nulsByParity[1] += 1
     }
     this.#bytes += chunk.length
     this.#hasLatin1Controls ||= !this.#isAscii && chunk.some((byte) => byte >= 0x80 && byte < 0xa0)
   }
 
   get encoding(): DetectedEncoding {
-    const [first, second] = this.#start
+    const [first, second] = this.#firstBytes
     if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
       return { encoding: 'utf-16', evidence: 'it starts with the byte order mark of UTF-16' }
     }
@@ -89,7 +90,7 @@ export class EncodingWitness {
 
   /** Most characters must be ASCII, each with a NUL byte; otherwise null. */
   get #utf16WithoutMark(): Encoding | null {
-    const [even, odd] = this.#nuls
+    const [even, odd] = this.#nulsByParity
     if (Math.max(even, odd) < 0.3 * this.#bytes || Math.min(even, odd) > 0.05 * this.#bytes) return null
     return even > odd ? 'utf-16be' : 'utf-16le'
   }

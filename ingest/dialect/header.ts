@@ -66,7 +66,6 @@ function looksLikeHeader(first: readonly string[], rows: readonly (readonly stri
   if (hasDateAboveDates) return false
   // Years and months of a header are in order, such as `2019, 2020`.
   if (numbers.length > 1 && !areOrdered(numbers)) return false
-  // Otherwise a header has names as cells, or cells above values of another kind.
   return (
     isLikelyHeader(first) ||
     kinds.some((kind, column) =>

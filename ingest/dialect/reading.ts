@@ -153,7 +153,10 @@ export function faultOf(
   if (bounds.fault === null && isComplete && offset < text.length)
     return { line: occurrences(text.subarray(0, offset), LF) + 1, reason: 'a quoted value is never closed' }
   if (bounds.fault === null) return null
-  return { line: occurrences(text.subarray(0, offset), LF) + bounds.breaks + 1, reason: bounds.fault }
+  return {
+    line: occurrences(text.subarray(0, offset), LF) + bounds.lineFeedsInValues + 1,
+    reason: bounds.fault,
+  }
 }
 
 /** Returns where the last whole record ends; null if reading fails. */

@@ -131,6 +131,7 @@ function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow
     dropEmptyExtraCells: true,
     hidesRows: false,
     maskOf: () => null,
+    // The scanner notes the line of every record.
     locate: { has: () => true },
   })
   const last = new LastLines(lastLines, 'the sample')

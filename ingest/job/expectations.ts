@@ -63,10 +63,11 @@ export async function requireReferences(
   const referencedFiles = await pinReferenced(table, { catalog, store }, unpublished)
   const partPaths = partFiles(table, snapshot, parts)
   const release = await store.pin(partPaths)
-  let firstRow = 0
+  let rowsBefore = 0
   const placedParts = parts.map(({ rows }, index) => {
-    firstRow += rows
-    return { path: store.place(partPaths[index]?.key ?? ''), firstRow: firstRow - rows, rows }
+    const firstRow = rowsBefore
+    rowsBefore += rows
+    return { path: store.place(partPaths[index]?.key ?? ''), firstRow, rows }
   })
   const files = [...[...referencedFiles.files.values()].flat(), ...placedParts.map((part) => part.path)]
   const folders = new Set(files.map((file) => path.dirname(file)))
@@ -80,6 +81,7 @@ export async function requireReferences(
       db,
       table: tableWithReferences,
       fields,
+      // No CSV file is read, so it has no columns to compare.
       columns: 0,
       weights: [],
       scratch,

@@ -49,9 +49,9 @@ export async function readAndCast(
   for (let round = 0; ; round += 1) {
     const folder = path.join(scratch, `read-${round}`)
     await mkdir(folder)
-    const missingFields = reusable?.partitions.map(({ partition }) => partition.lacks) ?? []
+    const missingFieldsByPartition = reusable?.partitions.map(({ partition }) => partition.lacks) ?? []
     const isInReusedPartition = (name: string): boolean =>
-      missingFields.some((lacks) => !lacks.includes(name))
+      missingFieldsByPartition.some((missingNames) => !missingNames.includes(name))
     const intake = new Intake({ table, db, scratch, acceptsDrift, hasElsewhere: isInReusedPartition })
     const taker = { folder, bytes: job.batchBytes, take: (batch: Batch) => intake.convert(batch) }
     const indexesToRead = reusable === null ? [...files.keys()] : reusable.filesToRead

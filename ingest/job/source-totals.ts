@@ -41,8 +41,7 @@ export function partitionsOf(
   { read, intake, reusable, plan }: CastSource & { readonly plan: Planned },
 ): Pick<Manifest, 'partitions' | 'header'> {
   if (table.partition === null) return {}
-  // Places of the files that were read, among all files.
-  const places = reusable === null ? [...files.keys()] : reusable.filesToRead
+  const placesOfReadFiles = reusable === null ? [...files.keys()] : reusable.filesToRead
   let firstMember = 0
   const missingFieldsByFile = read.fileCounts.map(({ members }) => {
     const fileHeaders = read.headers.slice(firstMember, firstMember + members)
@@ -55,11 +54,12 @@ export function partitionsOf(
     const { records, rejectedRows, textBytes, blank, comments } = totalCounts(
       partition.files.flatMap((file) => read.fileCounts[file] ?? []),
     )
+    // A partition lacks only fields that all its files lack.
     const [lacks = [], ...furtherLists] = partition.files.flatMap((file) => missingFieldsByFile[file] ?? [])
     return {
       value: partition.value,
       rows: partition.rows,
-      sources: partition.files.flatMap((file) => places[file] ?? []),
+      sources: partition.files.flatMap((file) => placesOfReadFiles[file] ?? []),
       records,
       rejectedRows,
       textBytes,

@@ -153,7 +153,7 @@ export async function hasLoaded(
 export async function dropForgotten(
   link: ClickHouse,
   table: Table,
-  snapshots: ReadonlySet<SnapshotId>,
+  keptSnapshots: ReadonlySet<SnapshotId>,
 ): Promise<void> {
   const prefix = clickHousePrefix(table)
   const names = await link.rows(
@@ -161,8 +161,9 @@ export async function dropForgotten(
     { prefix },
   )
   for (const [name = ''] of names) {
+    // A snapshot may also have tables that end in `/loading` or `/local`.
     const [snapshot = ''] = name.slice(prefix.length).split('/')
-    if (snapshots.has(snapshot as SnapshotId)) continue
+    if (keptSnapshots.has(snapshot as SnapshotId)) continue
     for (const statement of dropStatements(`${prefix}${snapshot}`, link.cluster))
       await link.command(statement)
   }

@@ -86,7 +86,6 @@ export async function writeDownload(
       }
       yield gzipTrailer(sections)
     } finally {
-      // Stop all work after a failure.
       await pieces.return(undefined)
     }
   }

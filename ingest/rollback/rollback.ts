@@ -31,8 +31,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
         `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is no longer kept`}`,
       )
     }
-    // The server would refuse a snapshot with other fields, and after a rollback no ingest replaces it until
-    // the source changes.
+    // The server would refuse other fields, and no ingest would replace the snapshot.
     if (!holdsFields(earlier, table)) {
       throw new TableFailure(
         `the snapshot before, ${earlier.snapshot}, has other fields than the catalog now declares for ${tableId(table)}, ` +

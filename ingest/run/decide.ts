@@ -22,7 +22,7 @@ export interface PublishedState {
   readonly manifest: Manifest | null
   readonly isDamaged: boolean
   /** All damaged snapshots, if the published one is; the next publication replaces them. */
-  readonly damaged: readonly SnapshotId[]
+  readonly damagedIds: readonly SnapshotId[]
   readonly previous: SnapshotId | null
 }
 
@@ -107,7 +107,7 @@ export async function decide(
       (job) => convertAndCompare(job, learn),
     )
   // Set damaged files aside before they are replaced, so that a killed job leaves no manual work.
-  await quarantine(store, table, published.damaged, options.now()).catch((error: unknown) =>
+  await quarantine(store, table, published.damagedIds, options.now()).catch((error: unknown) =>
     progress.log(`${tableId(table)}: damaged files were not set aside: ${messageOf(error)}`),
   )
   const reusable =

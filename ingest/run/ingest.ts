@@ -34,21 +34,23 @@ export async function* ingest(tables: readonly Table[], options: IngestOptions):
   }
   const cores = options.jobs ?? os.availableParallelism()
   const jobs = Math.max(1, Math.min(cores, tables.length, Math.floor(options.memoryBytes / jobBytesMin)))
-  const share = { ...options, memoryBytes: Math.floor(options.memoryBytes / jobs) }
-  const waiting = [...tables]
+  const optionsOfJob = { ...options, memoryBytes: Math.floor(options.memoryBytes / jobs) }
+  const waitingTables = [...tables]
   const running = new Map<Table, Promise<Outcome>>()
-  const pending = new Set(tables.map(tableId))
-  while (waiting.length > 0 || running.size > 0) {
+  const unfinishedIds = new Set(tables.map(tableId))
+  while (waitingTables.length > 0 || running.size > 0) {
     while (running.size < jobs) {
       // A table waits for the tables that its expectations refer to.
-      const index = waiting.findIndex((table) => ![...referencedTables(table)].some((id) => pending.has(id)))
-      const [table] = index === -1 ? [] : waiting.splice(index, 1)
+      const index = waitingTables.findIndex(
+        (table) => ![...referencedTables(table)].some((id) => unfinishedIds.has(id)),
+      )
+      const [table] = index === -1 ? [] : waitingTables.splice(index, 1)
       if (table === undefined) break
-      running.set(table, outcomeOf(table, share))
+      running.set(table, outcomeOf(table, optionsOfJob))
     }
     const outcome = await Promise.race(running.values())
     running.delete(outcome.table)
-    pending.delete(tableId(outcome.table))
+    unfinishedIds.delete(tableId(outcome.table))
     yield outcome
   }
 }
@@ -124,14 +126,14 @@ async function ingestTable(table: Table, options: IngestOptions, progress: Progr
   )
 }
 
-/** A damaged snapshot must not stop the ingest that would replace it. */
+/** Verifies the published snapshot; damage must not stop its replacement. */
 async function publishedState(store: Store, table: Table, progress: Progress): Promise<PublishedState> {
   let manifest: Manifest | null = null
   try {
     manifest = await publishedOf(store, table)
     if (manifest === null) {
       if ((await snapshotsIn(store, table)).length === 0)
-        return { manifest, isDamaged: false, damaged: [], previous: null }
+        return { manifest, isDamaged: false, damagedIds: [], previous: null }
       throw new Error('current.json is missing, although there are snapshots')
     }
     const versions = await versionsIn(store, table, manifest)
@@ -139,20 +141,20 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
     await recordVerified(store, table, manifest.snapshot, versions)
     // The verified manifest comes from `current.json`; its copy beside the parts may be missing or damaged.
     await mendManifest(store, table, manifest.snapshot)
-    return { manifest, isDamaged: false, damaged: [], previous: manifest.snapshot }
+    return { manifest, isDamaged: false, damagedIds: [], previous: manifest.snapshot }
   } catch (error) {
     if (error instanceof NewerManifest) throw new TableFailure(error.message)
     progress.log(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
-    const damaged = await damagedIn(store, table)
+    const damagedIds = await damagedIn(store, table)
     let previous: SnapshotId | null = null
     for await (const earlierManifest of earlierThan(store, table, manifest)) {
       // If `current.json` is unreadable, a new snapshot is compared with the newest remaining one.
       manifest ??= earlierManifest
-      if (damaged.includes(earlierManifest.snapshot)) continue
+      if (damagedIds.includes(earlierManifest.snapshot)) continue
       previous = earlierManifest.snapshot
       break
     }
-    return { manifest, isDamaged: true, damaged, previous }
+    return { manifest, isDamaged: true, damagedIds: damagedIds, previous }
   }
 }
 

@@ -10,7 +10,7 @@ export class RecordBounds {
   lengths = new Int32Array()
   /** Number of values, without the last of an incomplete record. */
   valueCount = 0
-  breaks = 0
+  lineFeedsInValues = 0
   /** End of the record, without its line end. */
   end = 0
   next = 0
@@ -37,7 +37,7 @@ export class RecordBounds {
     const lengths = this.lengths
     const size = data.length
     let [offset, valueCount] = [start, 0]
-    this.breaks = 0
+    this.lineFeedsInValues = 0
     this.hasLooseQuotes = false
     for (;;) {
       let from = offset
@@ -62,16 +62,16 @@ export class RecordBounds {
       }
       if (valueCount < lengths.length) lengths[valueCount] = length
       valueCount += 1
-      const terminator = data[offset] as number
+      const byteAfterValue = data[offset] as number
       offset += 1
-      if (terminator === delimiter) continue
+      if (byteAfterValue === delimiter) continue
       this.end = offset - 1
       this.valueCount = valueCount
-      if (terminator === CR) {
+      if (byteAfterValue === CR) {
         if (offset >= size) return false
         if (data[offset] !== LF) return this.#failWith(reasons.loneReturn)
         offset += 1
-      } else if (terminator !== LF) return this.#failWith(reasons.afterQuote)
+      } else if (byteAfterValue !== LF) return this.#failWith(reasons.afterQuote)
       this.next = offset
       return true
     }
@@ -83,7 +83,7 @@ export class RecordBounds {
     let offset = from
     for (; offset < data.length; offset += 1) {
       const byte = data[offset]
-      if (byte === LF) this.breaks += 1
+      if (byte === LF) this.lineFeedsInValues += 1
       else if (byte === quote) {
         if (data[offset + 1] !== quote) break
         this.#doubled += 1

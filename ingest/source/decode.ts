@@ -135,35 +135,35 @@ class DisguisedUtf8 {
 
 function utf16(encoding: Encoding, name: string): Decoder {
   let decoder = encoding === 'utf-16' ? null : iconv.getDecoder(encoding, { stripBOM: false })
-  let [waiting, bytes] = [nothing, 0]
+  let [undecodedStart, byteCount] = [nothing, 0]
   // A surrogate pair may be split between chunks.
-  let half = ''
+  let highSurrogate = ''
   const asBytes = (text: string): Buffer => {
-    const fullText = half + text
-    half = /[\uD800-\uDBFF]$/.test(fullText) ? fullText.slice(-1) : ''
-    const complete = half === '' ? fullText : fullText.slice(0, -1)
+    const fullText = highSurrogate + text
+    highSurrogate = /[\uD800-\uDBFF]$/.test(fullText) ? fullText.slice(-1) : ''
+    const complete = highSurrogate === '' ? fullText : fullText.slice(0, -1)
     return bytesOf(complete, loneSurrogate, (index) => complete.charCodeAt(index))
   }
   return withoutMark(
     {
       write: (chunk) => {
-        bytes += chunk.length
+        byteCount += chunk.length
         if (decoder !== null) return asBytes(decoder.write(chunk))
-        waiting = Buffer.concat([waiting, chunk])
-        if (waiting.length < 2) return nothing
-        const [first, second] = [waiting[0], waiting[1]]
+        undecodedStart = Buffer.concat([undecodedStart, chunk])
+        if (undecodedStart.length < 2) return nothing
+        const [first, second] = [undecodedStart[0], undecodedStart[1]]
         if (!(first === 0xff && second === 0xfe) && !(first === 0xfe && second === 0xff)) {
           throw new TableFailure(
             `${name} has no UTF-16 byte order mark: declare utf-16le or utf-16be as source.encoding`,
           )
         }
         decoder = iconv.getDecoder(first === 0xff ? 'utf-16le' : 'utf-16be', { stripBOM: false })
-        return asBytes(decoder.write(waiting))
+        return asBytes(decoder.write(undecodedStart))
       },
       end: () => {
-        if (bytes % 2 !== 0)
+        if (byteCount % 2 !== 0)
           throw new TableFailure(`${name} ends within a UTF-16 character, so it is cut off: fetch it again`)
-        const decodedEnd = half + (decoder?.end() ?? '')
+        const decodedEnd = highSurrogate + (decoder?.end() ?? '')
         return bytesOf(decodedEnd, loneSurrogate, (index) => decodedEnd.charCodeAt(index))
       },
     },

@@ -128,10 +128,10 @@ function nameOf(place: SourceFile | undefined): string {
 async function requireSum(
   { file, validators }: ObtainedFile,
   place: SourceFile | undefined,
-  checksums: string,
+  listName: string,
   options: ObtainOptions,
 ): Promise<void> {
-  const list = await listOf(place, validators, checksums, options)
+  const list = await readChecksumList(place, validators, listName, options)
   const localName = path.basename(file.name)
   const name = validators === null ? localName : nameIn(new URL(validators.address))
   const lines = [...list.matchAll(/^([0-9a-f]{64}|[0-9a-f]{128}) [ *](?:\.\/)?(.+?)\r?$/gim)]
@@ -141,31 +141,31 @@ async function requireSum(
   const expectedSum = line?.[1]?.toLowerCase()
   if (expectedSum === undefined)
     throw new TableFailure(
-      `${checksums} has no SHA-256 or SHA-512 sum of ${name}: add it, or remove source.checksums`,
+      `${listName} has no SHA-256 or SHA-512 sum of ${name}: add it, or remove source.checksums`,
     )
   // Checksums refer to original files: decompress a file that a server compressed for transfer.
   const { sha256, sha512 } = await (name === localName ? sumsOf(file.path) : unpackedSums(file.path))
   if (expectedSum !== sha256 && expectedSum !== sha512) {
-    throw new TableFailure(`${name} does not match its checksum in ${checksums}: fetch it again`)
+    throw new TableFailure(`${name} does not match its checksum in ${listName}: fetch it again`)
   }
 }
 
-async function listOf(
+async function readChecksumList(
   place: SourceFile | undefined,
   validators: Validators | null,
-  checksums: string,
+  listName: string,
   { sources, folder, bytesMax, progress, retryMs, silenceMs }: ObtainOptions,
 ): Promise<string> {
   const missingFailure = new TableFailure(
-    `source.checksums names ${checksums}, but there is no such file beside ${nameOf(place)}`,
+    `source.checksums names ${listName}, but there is no such file beside ${nameOf(place)}`,
   )
   if (validators === null) {
     if (place?.kind !== 'here') throw missingFailure
-    const list = await realPathWithin(sources, path.join(path.dirname(place.namedPath), checksums))
+    const list = await realPathWithin(sources, path.join(path.dirname(place.namedPath), listName))
     if (list === null || !(await stat(list)).isFile()) throw missingFailure
     return await readFile(list, 'utf8')
   }
-  const download = await fetchFile(new URL(checksums, validators.address), {
+  const download = await fetchFile(new URL(listName, validators.address), {
     folder,
     validators: null,
     bytesMax,

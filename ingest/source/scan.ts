@@ -220,7 +220,7 @@ export class CsvScanner {
     }
     if (lastRowEnd > 0) this.#last = { line: lastRowLine, record: data.subarray(lastRowStart, lastRowEnd) }
     if (this.#isAtStopLine()) return collector.upTo(start)
-    const { fault, breaks } = this.#bounds
+    const { fault, lineFeedsInValues: breaks } = this.#bounds
     if (fault !== null) this.#stop(this.#line + breaks, fault)
     if (this.#isFaulty()) return nothing
     // An incomplete record waits for more bytes; its line feeds are counted again then.
@@ -259,7 +259,7 @@ export class CsvScanner {
   }
 
   #processRecord(data: Buffer, start: number, areSound: boolean, collector: ByteCollector): void {
-    const { end, next, valueCount: values, breaks, hasLooseQuotes } = this.#bounds
+    const { end, next, valueCount: values, lineFeedsInValues: breaks, hasLooseQuotes } = this.#bounds
     const line = this.#line
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
@@ -404,7 +404,7 @@ export class CsvScanner {
       }
     }
     if (this.#options.locate?.has(this.records) === true) this.lines.set(this.records, line)
-    this.#counts.breaks += this.#bounds.breaks
+    this.#counts.breaks += this.#bounds.lineFeedsInValues
     this.#counts.records += 1
   }
 
@@ -450,7 +450,7 @@ export class CsvScanner {
 
   #rejectRow(line: number, reason: string, record: Buffer): void {
     this.#counts.rejectedRows += 1
-    this.#counts.rejected += this.#bounds.breaks + 1
+    this.#counts.rejected += this.#bounds.lineFeedsInValues + 1
     if (this.rejects.length >= detailedRejectsMax) return
     // Hidden values are not shown here either.
     const text = this.#options.hidesRows

@@ -4,34 +4,34 @@ import { momentField } from './moment-field.ts'
 import { numberField } from './number-field.ts'
 import { oddityOf } from './oddities.ts'
 import { isPadded, textField, trimmedField } from './text-field.ts'
-import { booleanWords, doubtfulYes, likelyNulls, markedNulls, sureNulls, yesNoName } from './words.ts'
+import { booleanWords, doubtfulYes, likelyNulls, unmistakableNulls, sureNulls, yesNoName } from './words.ts'
 
 /** Suggests the type and other keys of a field from the distinct texts of its column. */
 export function suggestField(column: SeenColumn): SuggestedField {
   const distinctTexts = [...column.texts.keys()]
   const nullTexts = distinctTexts.filter((text) => sureNulls.has(text))
   const valueTexts = distinctTexts.filter((text) => !sureNulls.has(text))
-  const markedNullTexts = nullTexts.filter((text) => markedNulls.has(text))
-  const nullKeys = markedNullTexts.length === 0 ? {} : { nulls: ['', ...markedNullTexts] }
+  const unmistakableNullTexts = nullTexts.filter((text) => unmistakableNulls.has(text))
+  const nullKeys = unmistakableNullTexts.length === 0 ? {} : { nulls: ['', ...unmistakableNullTexts] }
   if (valueTexts.length === 0) {
     const field = plainString(() => 'all values are null, so any type would do')
     const keys = { ...field.keys, ...(nullTexts.length > 0 && { nulls: ['', ...nullTexts] }) }
     const notice = nullTexts.length === 0 ? { isNotable: true } : nullsNotice(field, nullTexts)
     return { ...field, keys, ...notice }
   }
-  const fieldOfType = column.isText === true ? null : nonTextField(column, valueTexts, nullTexts)
-  if (fieldOfType !== null && fieldOfType.keys.type !== 'string') return fieldOfType
-  const doubtfulNulls = nullTexts.filter((text) => !markedNulls.has(text))
+  const nonTextSuggestion = column.isText === true ? null : nonTextField(column, valueTexts, nullTexts)
+  if (nonTextSuggestion !== null && nonTextSuggestion.keys.type !== 'string') return nonTextSuggestion
+  const doubtfulNulls = nullTexts.filter((text) => !unmistakableNulls.has(text))
   const isTrimmed = isPadded(column, valueTexts)
   const trimmedTexts = isTrimmed ? [...new Set(valueTexts.map((text) => text.trim()))] : valueTexts
   const textCounts = isTrimmed ? trimmedCounts(column.texts) : column.texts
   const plainField =
-    fieldOfType ?? textField({ ...column, texts: textCounts }, trimmedTexts, nullKeys, doubtfulNulls)
+    nonTextSuggestion ?? textField({ ...column, texts: textCounts }, trimmedTexts, nullKeys, doubtfulNulls)
   const stringField = isTrimmed ? trimmedField(plainField, valueTexts) : plainField
   const withNulls = { ...stringField, keys: { ...stringField.keys, ...nullKeys } }
-  return markedNullTexts.length === 0
+  return unmistakableNullTexts.length === 0
     ? withNulls
-    : { ...withNulls, ...nullsNotice(stringField, markedNullTexts) }
+    : { ...withNulls, ...nullsNotice(stringField, unmistakableNullTexts) }
 }
 
 function trimmedCounts(texts: SeenColumn['texts']): Map<string, number> {
@@ -40,7 +40,7 @@ function trimmedCounts(texts: SeenColumn['texts']): Map<string, number> {
   return counts
 }
 
-/** Tries all types but text; null if none fits. */
+/** Tries all types but text; null if none fits, text if doubtful. */
 function nonTextField(
   column: SeenColumn,
   valueTexts: readonly string[],

@@ -23,8 +23,8 @@ export function momentField(name: string, values: readonly string[]): SuggestedF
   if (form === null) return null
   if ('example' in form) return momentQuestion(form)
   const { type, formats } = form
-  const clockFormat = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
-  if (clockFormat !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
+  const ambiguousTimeFormat = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
+  if (ambiguousTimeFormat !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
   const areMonths = type === 'date' && formats.length > 0 && !formats.some((format) => format.includes('d'))
   if (areMonths && !formats.every((format) => format.startsWith('yyyy')) && !monthName.test(name))
     return questionField(

@@ -186,12 +186,12 @@ function enumerationOf(plainNumbers: readonly string[]): readonly [string, strin
   const neighbourCount = [...positions].filter(
     (position) => positions.has(position - 1) || positions.has(position + 1),
   ).length
-  const isClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
+  const arePositionsClose = Math.max(...positions) - Math.min(...positions) <= gapsMax * positions.size
   const numbers = new Set(plainNumbers.map(Number))
-  const areWrittenTwice = numbers.size <= plainNumbers.length / 2
+  const haveTwoSpellings = numbers.size <= plainNumbers.length / 2
   const hasNeighbours = neighbourCount >= positions.size / 2
-  const isListWithPair = equalNumber !== undefined && (hasNeighbours || areWrittenTwice)
-  if (!isClose && !isListWithPair) return null
+  const isListWithPair = equalNumber !== undefined && (hasNeighbours || haveTwoSpellings)
+  if (!arePositionsClose && !isListWithPair) return null
   return [equalNumber ?? singleDigits.at(-1) ?? '', textEndingInZero]
 }
 

@@ -451,13 +451,15 @@ const nullsMax = 5
 /** Words, errors of spreadsheets such as `#N/A`, and dates of zeros. */
 const missingPattern = /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u
 
+/** Says how to give the field the type that most values have. */
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
   const totalTexts = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
   // A total that occurs once, in the last row, is left out with that row.
   const exceptions = misfits.filter(({ text, rows }) => rows > 1 || !totalTexts.has(text))
-  const isComplete = misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && exceptions.length <= nullsMax
-  const othersMeanNull = isComplete && exceptions.every(({ text }) => missingPattern.test(text))
+  const areAllMisfitsKnown =
+    misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && exceptions.length <= nullsMax
+  const othersMeanNull = areAllMisfitsKnown && exceptions.every(({ text }) => missingPattern.test(text))
   const nulls =
     othersMeanNull && exceptions.length > 0
       ? { nulls: ['', ...exceptions.map(({ text }) => text.trim())] }

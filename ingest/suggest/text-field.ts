@@ -23,12 +23,12 @@ export function textField(
   const longestSeen = Math.max(...valueTexts.map((text) => text.length))
   const example = visibleJson((valueTexts[0] ?? '').slice(0, 40))
   const valueCount = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
-  const question = centuryQuestion(valueTexts)
+  const dateQuestion = centuryQuestion(valueTexts)
   const areAllCpfs =
     valueTexts.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(valueTexts)
   const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
   const probe = probeOf(name, texts, valueTexts, valueCount)
-  if (question !== null) return { keys, evidence: () => '', question, probe }
+  if (dateQuestion !== null) return { keys, evidence: () => '', question: dateQuestion, probe }
   return {
     keys,
     evidence: ({ filled: count, longest }) =>

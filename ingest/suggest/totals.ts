@@ -43,23 +43,23 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   for (const [index, { values }] of rows.entries())
     for (const [column, text] of totalWordRows.has(index) ? [] : values.entries())
       cellCounts.set(keyOf(column, text), (cellCounts.get(keyOf(column, text)) ?? 0) + 1)
-  let [previousTotal, latestTotal] = [0, 0]
+  let [previousTotalIndex, latestTotalIndex] = [0, 0]
   const totalRows = rows.flatMap(({ line, values }, rowIndex): TotalRow[] => {
     const hasTotalWord = totalWordRows.has(rowIndex)
-    const isEnd = rowIndex === 0 || rowIndex === rows.length - 1
-    if (!hasTotalWord && !isEnd) return []
-    const column = hasTotalWord
+    const isFirstOrLastRow = rowIndex === 0 || rowIndex === rows.length - 1
+    if (!hasTotalWord && !isFirstOrLastRow) return []
+    const labelColumn = hasTotalWord
       ? (totalWordColumns[rowIndex] ?? 0)
       : values.findIndex((text, index) => text !== '' && sums[index] == null)
-    const label = values[column]?.trim() ?? ''
+    const label = values[labelColumn]?.trim() ?? ''
     const cells = values.flatMap((text, index) =>
-      index === column || text.trim() === '' ? [] : [{ text, index }],
+      index === labelColumn || text.trim() === '' ? [] : [{ text, index }],
     )
     const numberCells = cells.filter(({ index }) => sums[index] != null)
-    if (hasTotalWord) [previousTotal, latestTotal] = [latestTotal, rowIndex]
-    const ownCount = hasTotalWord ? 0 : 1
-    const isCommonLabel = (cellCounts.get(keyOf(column, label)) ?? 0) > ownCount
-    if (column === -1 || isCommonLabel || numberCells.length === 0) return []
+    if (hasTotalWord) [previousTotalIndex, latestTotalIndex] = [latestTotalIndex, rowIndex]
+    const countInThisRow = hasTotalWord ? 0 : 1
+    const isCommonLabel = (cellCounts.get(keyOf(labelColumn, label)) ?? 0) > countInThisRow
+    if (labelColumn === -1 || isCommonLabel || numberCells.length === 0) return []
     const isSumOf = (from: number, to: number): boolean =>
       numberCells.every(({ text, index }) =>
         isEqual(
@@ -69,17 +69,17 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
         ),
       )
     // Without an earlier total, the first row may be a total itself.
-    const isSumSinceTotal = isSumOf(previousTotal, rowIndex) || isSumOf(previousTotal + 1, rowIndex)
+    const isSumSinceTotal = isSumOf(previousTotalIndex, rowIndex) || isSumOf(previousTotalIndex + 1, rowIndex)
     const isSumAbove = isSumSinceTotal || isSumOf(0, rowIndex)
     const hasTexts = numberCells.length < cells.length
     if (!hasTotalWord) {
       const isGrandTotal =
         numberCells.length >= numbersMin && rows.length > rowsMin && isSumOf(0, rows.length)
-      return isGrandTotal ? [{ line, column, label, kind: 'possibleSum' }] : []
+      return isGrandTotal ? [{ line, column: labelColumn, label, kind: 'possibleSum' }] : []
     }
-    if (isSumAbove) return [{ line, column, label, kind: hasTexts ? 'possibleSum' : 'sum' }]
-    if (isSumOf(rowIndex + 1, rows.length)) return [{ line, column, label, kind: 'possibleSum' }]
-    return isTotal(label) && !hasTexts ? [{ line, column, label, kind: 'notSum' }] : []
+    if (isSumAbove) return [{ line, column: labelColumn, label, kind: hasTexts ? 'possibleSum' : 'sum' }]
+    if (isSumOf(rowIndex + 1, rows.length)) return [{ line, column: labelColumn, label, kind: 'possibleSum' }]
+    return isTotal(label) && !hasTexts ? [{ line, column: labelColumn, label, kind: 'notSum' }] : []
   })
   // If a row that is no sum has the same label, dropping the label would lose that row.
   const unprovenLabels = new Set(

@@ -1,4 +1,4 @@
-export const markedNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
+export const unmistakableNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
 /** Words for null, except in text columns, in which they may be names. */
 export const sureNulls = new Set([
   '#NULO#',

@@ -28,7 +28,6 @@ export function jsonLd(nodes: readonly Node[]): string {
 const escapeIds = (key: string, value: unknown): unknown =>
   key === '@id' && typeof value === 'string' ? iri(value) : value
 
-/** Writes JSON-LD nodes, including nested ones, as Turtle. */
 export function turtle(nodes: readonly Node[]): string {
   const writer = new Writer({ prefixes })
   let nodeCount = 0

@@ -107,6 +107,7 @@ export function workbookOf(source: WorkbookRows, rowCount: number): Workbook {
   }
 }
 
+/** The catalog's fields, unlike the snapshot's, have titles in the requested language. */
 function titledColumn(
   column: Column,
   table: Table,
@@ -117,9 +118,9 @@ function titledColumn(
     const term = titledTerm(column, table)
     return { name, heading: termTitle(words, term, table), field: baseOf(term) }
   }
-  const { column: valueField } = column
+  const { column: resultField } = column
   // A count has neither the unit nor the description of its field.
-  const countField = { ...valueField, description: null, unit: null }
+  const countField = { ...resultField, description: null, unit: null }
   if (column.field === null) return { name, heading: words.rowsHead, field: countField }
   const field = titledField(column.field, table)
   const measure = { ...column, field }

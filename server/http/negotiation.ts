@@ -30,8 +30,8 @@ export function negotiate<T extends Offer>(
     const message = `The parameter "format" must be one of: ${names.join(', ')}${didYouMean(format, names)}.`
     throw unacceptableParameters([{ parameter: 'format', message }])
   }
-  const acceptedOffers = acceptable(headers, offers)
-  if (acceptedOffers !== undefined) return acceptedOffers
+  const acceptedOffer = acceptable(headers, offers)
+  if (acceptedOffer !== undefined) return acceptedOffer
   const offeredFormats = offers
     .map(({ name, mediaTypes: [mediaType] }) => `${mediaType} (format=${name})`)
     .join(', ')

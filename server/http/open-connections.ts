@@ -48,7 +48,7 @@ export class OpenConnections {
   }
 
   /** Answers after the earlier responses on the connection; never answers if the connection closes first. */
-  inTurn(connection: Duplex, response: ServerResponse, answer: () => void): void {
+  inTurn(connection: Duplex, response: ServerResponse, sendResponse: () => void): void {
     const state = this.#states.get(connection)
     // Once a request gets no response, Node sends no later responses on its connection.
     if (state === undefined || this.#endingConnections.has(connection)) return
@@ -58,7 +58,7 @@ export class OpenConnections {
       state.answer = response
       if (this.#stopping) response.setHeader('Connection', 'close')
       onResponseEnd(response, () => this.#answered(connection, state))
-      answer()
+      sendResponse()
     }
     if (!state.isAnswering) {
       begin()

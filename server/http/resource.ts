@@ -69,7 +69,7 @@ export function mount(
   router: Router,
   resource: Resource,
   hasFinalSlash: boolean,
-  { publicUrl, responder, shortcuts: handlersByAddress, client, browse: findPage, wholeTableOf }: Serving,
+  { publicUrl, responder, shortcuts, client, browse: findPage, wholeTableOf }: Serving,
 ): void {
   const { path, name, description, countsAs = 'catalog', offers = [jsonOffer] } = resource
   const describe = descriptionHandler(
@@ -77,7 +77,7 @@ export function mount(
     description,
     offers.map(({ mediaTypes: [mediaType] }) => mediaType),
   )
-  /** Answers with a page, a redirect or a body, and remembers the route of the address. */
+  /** Answers, and stores a shortcut, so that later requests skip Express's routes. */
   const answer: RequestHandler = async (req, res) => {
     const { params, originalUrl } = req
     const answerTo = async (
@@ -103,9 +103,7 @@ export function mount(
     }
     await answerTo(req, res, originalUrl)
     if (resource.hasEndlessAddresses === true) return
-    handlersByAddress.remember(originalUrl, (message, response) =>
-      answerTo(message, response, message.url ?? ''),
-    )
+    shortcuts.remember(originalUrl, (message, response) => answerTo(message, response, message.url ?? ''))
   }
   router
     .route(path)
@@ -115,7 +113,6 @@ export function mount(
   router.route(`${path}/`).get(answer).options(describe).all(refuse)
 }
 
-/** Mounts a handler that counts its requests. */
 export function mountHandler(
   router: Router,
   path: string,

@@ -68,10 +68,10 @@ export class Limiter {
     this.#countedPolicies = policies.map((policy) => ({ policy, counts: countsFor(policy) }))
     this.#sharePolicy = this.#countedPolicies.find(({ policy }) => policy.limits === 'share')
     for (const { policy, counts } of this.#countedPolicies) {
-      const { limits } = policy
-      if (limits === 'share') continue
-      const classLimits = this.#perClass.get(limits) ?? []
-      this.#perClass.set(limits, [
+      const { limits: limitClass } = policy
+      if (limitClass === 'share') continue
+      const classLimits = this.#perClass.get(limitClass) ?? []
+      this.#perClass.set(limitClass, [
         ...classLimits,
         { policy, counts, middleware: middlewareOf(policy, counts, client) },
       ])

@@ -102,25 +102,25 @@ interface ChangesView extends AnswerableQuery<ChangesQuery> {
 
 function changesHtml(
   service: PageService,
-  { dataset, table, snapshot, query, changes, versions, api }: ChangesView,
+  { dataset, table, snapshot, query, changes: changesSnapshot, versions, api }: ChangesView,
   rows: TableView | null,
 ): Html {
   const { context, writing, files } = service
   const { addresses, language, words } = context
   const { manifest, report } = snapshot
   const feed = writing.documents.tableFeed(table, language)
-  const isComparedWithItself = changes?.changes.since === manifest.snapshot
-  const since = changes === null || isComparedWithItself ? null : changes.changes.since
-  const fileName = changes?.changes.file ?? null
+  const isComparedWithItself = changesSnapshot?.changes.since === manifest.snapshot
+  const since = changesSnapshot === null || isComparedWithItself ? null : changesSnapshot.changes.since
+  const fileName = changesSnapshot?.changes.file ?? null
   const file = fileName === null ? null : files.file(table, manifest.snapshot, fileName)
   const actions = html`<div class="actions">
     ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
     ${subscribePart(context, feed)}
   </div>`
-  const starts = comparableVersions(manifest)
+  const comparableIds = comparableVersions(manifest)
   const momentOf = momentNames(context, [
     ...versions.map((version) => version.snapshot),
-    ...starts,
+    ...comparableIds,
     manifest.snapshot,
   ])
   // A manifest compares fields only with the previous version.
@@ -128,17 +128,17 @@ function changesHtml(
   const main = html`
     ${headPart(context, { dataset, table, manifest, report }, 'changes', new Map(), actions)}
     ${
-      since === null || changes === null
+      since === null || changesSnapshot === null
         ? html`<p class="lead">${words.noEarlier}</p>`
         : html`<h2>${words.changedBetween(momentOf(since), momentOf(manifest.snapshot))}</h2>
-            ${countsPart(context, table, changes.changes, query, manifest.rows)}
+            ${countsPart(context, table, changesSnapshot.changes, query, manifest.rows)}
             ${sentences.length > 0 && html`<p>${sentences.join(' ')}</p>`}
             ${startsPart(
               context,
-              starts.filter((start) => start !== since),
+              comparableIds.filter((start) => start !== since),
               momentOf,
             )}
-            ${rows !== null && rowsPart(context, table, changes.changes, query, rows)}`
+            ${rows !== null && rowsPart(context, table, changesSnapshot.changes, query, rows)}`
     }
     ${versionsPart(context, table, versions, momentOf)}
   `
@@ -183,6 +183,7 @@ function versionsPart(
   const { words, addresses, language } = context
   const { list } = writtenIn(words)
   const lines = versions.map((manifest) => {
+    // The first changes are since the previous version.
     const { snapshot, rows, changes: [changes] = [] } = manifest
     const facts = [
       words.rows(writtenIn(words).count(rows)),
@@ -286,13 +287,13 @@ function rowsPart(
     valueIn(row, kindColumn) as keyof typeof words.changeKinds
   // Without a key, the fields of the order identify a row best.
   const keyNames = new Set(changes.key ?? table.order.map(({ field }) => field))
-  // Without a key, counterparts are a removed and an added row.
+  // With a key, one row has both values; else two counterparts.
   const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
     const counterpart = counterparts.get(row)
     const value = valueIn(row, field.name)
-    const before =
+    const otherValue =
       counterpart === undefined ? valueIn(row, oldColumnName(field.name)) : valueIn(counterpart, field.name)
-    const isChanged = counterpart === undefined ? changedNames.includes(field.name) : before !== value
+    const isChanged = counterpart === undefined ? changedNames.includes(field.name) : otherValue !== value
     // Unchanged values beside changed ones are pale.
     const isSame =
       !isChanged && !keyNames.has(field.name) && (counterpart !== undefined || changedNames.length > 0)
@@ -300,7 +301,7 @@ function rowsPart(
     return html`<td class="${isSame ? `${cssClass} same` : cssClass}" data-label="${titleOf(field)}">
       ${
         isChanged
-          ? differencePart(context, field, { before, value, kind: counterpart && kindOf(row) })
+          ? differencePart(context, field, { before: otherValue, value, kind: counterpart && kindOf(row) })
           : contentOf(context, field, value)
       }
     </td>`

@@ -110,11 +110,12 @@ function factPart(name: string, value: Html | string | false | null): Html | nul
 
 function tablesPart(service: PageService, dataset: Dataset, shownTables: readonly ShownTable[]): Html {
   const { words } = service.context
+  const numericHead: [string] = [words.rowsHead]
   return html`<section>
     <h2>${words.tables}</h2>
     ${stackedTable(
       words.tables,
-      [words.table, words.aspects.chart, [words.rowsHead], words.wholeTable],
+      [words.table, words.aspects.chart, numericHead, words.wholeTable],
       [...dataset.tables.values()].map((table) =>
         tableLine(
           service,

@@ -106,7 +106,8 @@ function framesOf<Query extends Pick<RowQuery, 'snapshot'>>(
           },
         }
       }
-      return answerQuery(service, request, parse, answer, true)
+      const orCurrent = true
+      return answerQuery(service, request, parse, answer, orCurrent)
     },
   }
 }

@@ -233,8 +233,8 @@ function homeFor(service: PageService, target: string): NamedResponse {
   const { catalog, snapshots, writing } = service
   const parameters = parseQuery(target, ['q', 'theme'])
   const text = parameters.get('q') ?? ''
-  const sought = [...new Set(searchTerms(text))]
-  if (sought.length > wordsMax) {
+  const searchedTerms = [...new Set(searchTerms(text))]
+  if (searchedTerms.length > wordsMax) {
     const message = `The parameter "q" holds more than ${wordsMax} words.`
     throw unacceptableParameters([{ parameter: 'q', message }])
   }
@@ -244,19 +244,19 @@ function homeFor(service: PageService, target: string): NamedResponse {
     const message = `The parameter "theme" must be one of ${themeNames.join(', ')}.`
     throw unacceptableParameters([{ parameter: 'theme', message }])
   }
-  const ids = allTables(catalog).map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
+  const snapshotIds = allTables(catalog).map((table) => snapshots.current(table)?.manifest.snapshot ?? null)
   const answer =
-    sought.length === 0
+    searchedTerms.length === 0
       ? webPageOf(
           service,
-          ['home', ids, theme],
+          ['home', snapshotIds, theme],
           async () => {
             const published = publishedDatasets(service)
             return { published, sparks: await sparksOf(service, published) }
           },
           ({ published, sparks }) => homeHtml(service, published, sparks, theme),
         )
-      : searchPage(service, ['search', text, ids], text)
+      : searchPage(service, ['search', text, snapshotIds], text)
   const { documents } = writing
   const Link = [
     `<${documents.ofService('.well-known/api-catalog')}>; rel="api-catalog"`,

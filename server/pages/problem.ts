@@ -24,7 +24,7 @@ interface ProblemView {
   /** Seconds until a retry is worthwhile; null if unknown. */
   readonly retrySeconds: number | null
   /** Offered instead of a refused request; null if there is none. */
-  readonly instead: WholeTable | null
+  readonly wholeTable: WholeTable | null
   readonly errors: readonly ParameterError[]
   readonly parameters: readonly (readonly [name: string, text: string])[]
   /** Current version, if the requested one has expired. */
@@ -39,13 +39,13 @@ const correctedMax = 100
 
 function problemPage(context: PageContext, view: ProblemView): Html {
   const { addresses, language, words } = context
-  const { code, detail, instance, retrySeconds, instead, errors, latest } = view
+  const { code, detail, instance, retrySeconds, wholeTable, errors, latest } = view
   const hasSearch = !view.isOfApi && problemRows[code].status === 404
   const main = html`
     <h1>${words.problems[code]}</h1>
     ${words.advice[code] !== undefined && html`<p class="lead">${words.advice[code]}</p>`}
     ${retrySeconds !== null && html`<p>${words.tryAgainIn(writtenIn(words).count(retrySeconds))}</p>`}
-    ${instead !== null && insteadPart(context, instead)}
+    ${wholeTable !== null && insteadPart(context, wholeTable)}
     ${
       errors.length > 0
         ? correctionForm(context, view)
@@ -176,7 +176,7 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(pagePolicy, context.words.locale),
-    text: ({ code, message, extras: { headers, wholeTable: instead = null, errors = [] } }, instance) => {
+    text: ({ code, message, extras: { headers, wholeTable = null, errors = [] } }, instance) => {
       const wait = headers?.['Retry-After']
       const retrySeconds = wait === undefined ? null : Number(wait)
       const [, latest = null] = /^<([^<>]+)>; rel="latest-version"/.exec(headers?.['Link'] ?? '') ?? []
@@ -193,7 +193,7 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
           detail: message,
           instance,
           retrySeconds,
-          instead,
+          wholeTable,
           errors,
           parameters: decodableParameters(target),
           latest,

@@ -167,7 +167,7 @@ function groupTarget(table: Table, name: string): GroupTarget | null {
 }
 
 function parseGroupCondition(
-  { measure: { name }, operator: written }: GroupTarget,
+  { measure: { name }, operator: writtenOperator }: GroupTarget,
   text: string,
   measures: readonly Measure[],
 ): Condition | Invalid {
@@ -175,16 +175,17 @@ function parseGroupCondition(
   if (measure === undefined)
     return new Invalid(`The condition on "${name}" needs the measure: add it to the parameter "measure".`)
   const allowed = operatorsOf(measure.column).filter((candidate) => groupOperators.has(candidate))
-  const operator = allowed.find((candidate) => candidate === (written ?? 'eq'))
+  const operator = allowed.find((candidate) => candidate === (writtenOperator ?? 'eq'))
   if (operator === undefined) {
-    const hint = didYouMean(written ?? '', allowed)
+    const hint = didYouMean(writtenOperator ?? '', allowed)
     return new Invalid(
-      `The measure "${name}" has no operator "${shorten(written ?? '')}"${hint}; its operators: ${allowed.join(', ')}.`,
+      `The measure "${name}" has no operator "${shorten(writtenOperator ?? '')}"${hint}; its operators: ${allowed.join(', ')}.`,
     )
   }
   const { column } = measure
   // As in row queries, `None` means null.
-  if (written === null && text === 'None') return { field: column, operator: 'isnull', values: ['true'] }
+  if (writtenOperator === null && text === 'None')
+    return { field: column, operator: 'isnull', values: ['true'] }
   return parseValues(column, operator, text)
 }
 

@@ -50,18 +50,21 @@ export function targetOf(table: Table, parameter: string): Target | null {
   const fieldNamed = (name: string): Field | undefined => table.fields.find((field) => field.name === name)
   const exactField = fieldNamed(parameter)
   if (exactField !== undefined) return { field: exactField, operator: null }
-  const end = parameter.lastIndexOf('__')
-  if (end === -1) return null
-  const [start, last] = [parameter.slice(0, end), parameter.slice(end + 2)]
-  const field = fieldNamed(start)
+  const lastSeparator = parameter.lastIndexOf('__')
+  if (lastSeparator === -1) return null
+  const [beforeSeparator, afterSeparator] = [
+    parameter.slice(0, lastSeparator),
+    parameter.slice(lastSeparator + 2),
+  ]
+  const field = fieldNamed(beforeSeparator)
   if (field !== undefined) {
-    const part = partTerm(field, last)
-    return part === undefined ? { field, operator: last } : { field: part, operator: null }
+    const part = partTerm(field, afterSeparator)
+    return part === undefined ? { field, operator: afterSeparator } : { field: part, operator: null }
   }
-  const middle = start.lastIndexOf('__')
-  const base = middle === -1 ? undefined : fieldNamed(start.slice(0, middle))
-  const part = base === undefined ? undefined : partTerm(base, start.slice(middle + 2))
-  return part === undefined ? null : { field: part, operator: last }
+  const earlierSeparator = beforeSeparator.lastIndexOf('__')
+  const base = earlierSeparator === -1 ? undefined : fieldNamed(beforeSeparator.slice(0, earlierSeparator))
+  const part = base === undefined ? undefined : partTerm(base, beforeSeparator.slice(earlierSeparator + 2))
+  return part === undefined ? null : { field: part, operator: afterSeparator }
 }
 
 /** Tells whether the type of the field has the operator. */
@@ -71,10 +74,10 @@ export function isAllowed({ field, operator }: Target): boolean {
 
 export function parseCondition(
   table: Table,
-  { field, operator: written }: Target,
+  { field, operator: writtenOperator }: Target,
   text: string,
 ): Condition | Invalid {
-  const operator = written ?? 'eq'
+  const operator = writtenOperator ?? 'eq'
   const operators = operatorsOf(field)
   if (!isOperator(operator) || !operators.includes(operator)) {
     const problem = isOperator(operator)
@@ -95,7 +98,7 @@ export function parseCondition(
     )
   }
   // Brasil.IO writes null this way.
-  if (written === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }
+  if (writtenOperator === null && text === 'None') return { field, operator: 'isnull', values: ['true'] }
   return parseValues(field, operator, text)
 }
 
@@ -183,6 +186,7 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
       return new Invalid(
         `The parameter "${name}" must be two values separated by a comma, the lowest and the highest.`,
       )
+    // A bound such as a month means its first or last day.
     const [lowest, highest] = valuesOfTexts
     return { field, operator, values: [lowest?.[0] ?? '', highest?.at(-1) ?? ''] }
   }
@@ -294,13 +298,11 @@ export function parameterFor(
   // Fields named like a parameter and the text `None` need `<field>__eq`: `<field>=None` means null.
   const isFieldAlone = canOmitOperator && value !== 'None'
   const name = isFieldAlone ? field.name : parameterOf(field, operator)
-  // `unquoted` is set if the whole list may also be one value, so others need quotes.
+  // Quote a list of several texts, unless it may be one text.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && isText(field))
     return [name, quotedList(values)]
-  return [
-    name,
-    ['list', 'pair', 'box'].includes(operatorRow(operator).operandKind) ? formatList(values) : value,
-  ]
+  const hasSeveralOperands = ['list', 'pair', 'box'].includes(operatorRow(operator).operandKind)
+  return [name, hasSeveralOperands ? formatList(values) : value]
 }
 
 /** False for parts such as months, although their type is string. */

@@ -13,24 +13,28 @@ interface ExampleQuery {
 export function exampleQueries(table: Table, report: SnapshotReport | null): ExampleQuery[] {
   const reportFields = new Map(report?.fields.map((field) => [field.name, field]))
   const filterFields = table.fields.filter(({ name }) => table.filters.includes(name))
-  const choices = (field: Field): string[] => {
+  const choicesOf = (field: Field): string[] => {
     const texts = reportFields.get(field.name)?.choices ?? []
     return texts.flatMap((text) => readValue(field, text) ?? []).filter((text) => text !== '')
   }
   const maxOf = (field: Field): string | null => bound(field, reportFields.get(field.name)?.max)
-  const choiceField = filterFields.find((field) => choices(field).length > 1)
+  const choiceField = filterFields.find((field) => choicesOf(field).length > 1)
   const rangeField = filterFields.find(
     (field) => operatorsOf(field).includes('range') && maxOf(field) !== null,
   )
   const orderName = table.order[0]?.field ?? table.filters[0]
   const examples: ExampleQuery[] = []
   if (choiceField !== undefined) {
-    const [first = '', second = first] = choices(choiceField)
+    const [first = '', second = first] = choicesOf(choiceField)
     const { name } = choiceField
     examples.push(
       query(`rows with ${name} ${first}`, { [`${name}__eq`]: first }),
       query(`rows with ${name} ${first} or ${second}`, { [`${name}__in`]: formatList([first, second]) }),
-      query(`all rows with ${name} ${first}, as one CSV`, { [`${name}__eq`]: first, format: 'csv' }, true),
+      query(
+        `all rows with ${name} ${first}, as one CSV`,
+        { [`${name}__eq`]: first, format: 'csv' },
+        { isExport: true },
+      ),
     )
   }
   if (rangeField !== undefined) {
@@ -49,7 +53,11 @@ export function exampleQueries(table: Table, report: SnapshotReport | null): Exa
   return [...examples, query('some fields only, as CSV', { fields: formatList(fieldNames), format: 'csv' })]
 }
 
-function query(description: string, parameters: Record<string, string>, isExport = false): ExampleQuery {
+function query(
+  description: string,
+  parameters: Record<string, string>,
+  { isExport = false }: { readonly isExport?: boolean } = {},
+): ExampleQuery {
   return { description, isExport, parameters: new Map(Object.entries(parameters)) }
 }
 

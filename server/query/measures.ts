@@ -90,6 +90,7 @@ function columnOf(field: Field, aggregate: MeasureFunction, name: string): Field
 }
 
 export function measureOf(table: Table, name: string): Measure | null {
+  // A column needs all properties of a field: any serves as template.
   const [anyField] = table.fields
   if (name === rowsName(table) && anyField !== undefined)
     return {

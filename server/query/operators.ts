@@ -143,16 +143,15 @@ export function parsePeriod(field: Field, text: string): Period | null {
   if (time === undefined) {
     return unit === 'day' ? days : { first: `${days.first} ${dayStart}`, last: `${days.last} ${dayEnd}` }
   }
-  // A time of day needs a single day.
   if (days.first !== days.last) return null
   const clock = timeOf(time)
   if (clock === null) return null
   if (unit === 'day') {
     if (offset !== undefined) return null
     if (clock === dayStart) return days
-    // A time within a day is before the next day, and after this one.
-    const next = dayAfter(days.first)
-    return next === null ? null : { first: next, last: days.last }
+    // `first` comes after `last` here: the time is between two days.
+    const nextDay = dayAfter(days.first)
+    return nextDay === null ? null : { first: nextDay, last: days.last }
   }
   const local = `${days.first} ${clock}`
   const moment = offset === undefined ? local : inTimezone(field.reading.timezone, local, offset)

@@ -42,8 +42,8 @@ export function readOrderKeys(
       .trim()
       .slice(isDescending ? 1 : 0)
       .trim()
-    const message = fault(field)
-    if (message !== null) return message
+    const fieldProblem = fault(field)
+    if (fieldProblem !== null) return fieldProblem
     if (keys.some((key) => key.field === field)) {
       return new Invalid(`The parameter "${parameter}" names the field "${field}" twice.`)
     }

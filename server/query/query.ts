@@ -112,14 +112,16 @@ export function readGiven(
   pairs: readonly (readonly [name: string, text: string])[],
   offeredNames: readonly string[],
 ): Given {
-  const [given, conditions, errors] = [new Map<string, string>(), [] as Condition[], [] as ParameterError[]]
-  const seenTargets = new Set<string>()
+  const given = new Map<string, string>()
+  const conditions: Condition[] = []
+  const errors: ParameterError[] = []
+  const seenNames = new Set<string>()
   for (const [name, text] of pairs) {
     const target = offeredNames.includes(name) ? null : targetOf(table, name)
     // Web forms of Brasil.IO's clients send every field, most of them empty; those are ignored.
     if (text === '' && (offeredNames.includes(name) || (target !== null && isAllowed(target)))) continue
     const condition = parseParameter(table, name, text, target, offeredNames)
-    if (seenTargets.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
+    if (seenNames.has(name)) errors.push({ parameter: name, message: repeatedParameter(shorten(name)) })
     else if (condition instanceof Invalid)
       errors.push({ parameter: name, message: condition.message, reason: condition.reason })
     else if (condition === null) given.set(name, text)
@@ -129,7 +131,7 @@ export function readGiven(
         message: `The parameter "${shorten(name)}" repeats a condition: remove it.`,
       })
     } else conditions.push(condition)
-    seenTargets.add(name)
+    seenNames.add(name)
   }
   if (conditions.length > conditionsMax) {
     const message = `There are more than ${conditionsMax} conditions.`
@@ -154,11 +156,11 @@ export function withLists(
   const valuesByName = new Map<string, string[]>()
   const otherPairs: [string, string][] = []
   const bracketedNames = new Set<string>()
-  for (const [written, text] of pairs) {
-    const name = written.endsWith('[]') ? written.slice(0, -2) : written
-    if (!names.has(name) && !isListOperand(table, name)) otherPairs.push([written, text])
+  for (const [writtenName, text] of pairs) {
+    const name = writtenName.endsWith('[]') ? writtenName.slice(0, -2) : writtenName
+    if (!names.has(name) && !isListOperand(table, name)) otherPairs.push([writtenName, text])
     else valuesByName.set(name, [...(valuesByName.get(name) ?? []), text])
-    if (name !== written) bracketedNames.add(name)
+    if (name !== writtenName) bracketedNames.add(name)
   }
   const lists = [...valuesByName].map(([name, values]): [string, string] => {
     const [firstValue = ''] = values

@@ -50,16 +50,16 @@ function detailOf(
 ): NamedResponse {
   const addresses = addressesOf(family, publicUrl)
   const { timezone } = addressForm(dataset, family)
-  const imported = tableSnapshots.map((snapshot) =>
+  const importDates = tableSnapshots.map((snapshot) =>
     snapshot ? new Date(snapshot.manifest.import_date) : null,
   )
   const tables = [...dataset.tables.values()].map((table, index) => {
-    const moment = imported[index] ?? null
+    const importDate = importDates[index] ?? null
     return {
       name: table.name,
       fields: table.fields.map(({ name, type }) => ({ name, type })),
       data_url: addresses.data(dataset, table),
-      import_date: moment === null ? null : timeInZone(moment, timezone),
+      import_date: importDate === null ? null : timeInZone(importDate, timezone),
     }
   })
   const { links, collectedAt } = dataset

@@ -58,8 +58,9 @@ export function mountFiles(router: Router, service: FileService, serving: Servin
     redirectToParquet(service),
   )
   serve('/:dataset/:table/:snapshot/:file', resourceTexts('File', 'A file of a snapshot.'), fileOf(service))
-  mount(router, datasetListing(service, catalog), true, serving)
-  mount(router, tableListing(service, catalog), true, serving)
+  const hasFinalSlash = true
+  mount(router, datasetListing(service, catalog), hasFinalSlash, serving)
+  mount(router, tableListing(service, catalog), hasFinalSlash, serving)
 }
 
 function resourceTexts(name: string, description: string): { name: string; description: string } {

@@ -176,14 +176,15 @@ function historyOf(
   const isRemoved = row === null && latestEvent?.kind === 'removed'
   const removalIndex = states.findIndex(({ manifest }) => manifest === latestEvent?.manifest)
   const beforeRemoval = states[removalIndex + 1]?.manifest
-  const lastSeen = isRemoved ? beforeRemoval : row === null ? undefined : states[0]?.manifest
+  const newestWithRow = row === null ? undefined : states[0]?.manifest
+  const lastSeen = isRemoved ? beforeRemoval : newestWithRow
   return {
     key: Object.fromEntries(
       (table.key ?? []).map((name) => [name, (row ?? latestEvent?.change)?.[name] ?? conditions.get(name)]),
     ),
     row,
     first_seen: firstSeen === undefined ? null : appearanceOf(firstSeen),
-    // Older snapshots are not kept, so the row may have been there before.
+    // Otherwise, the row may be older than the kept snapshots.
     is_first_known: isFirstAdded || oldest?.previous === null,
     last_seen: lastSeen === undefined ? null : appearanceOf(lastSeen),
     changes: events.map(({ manifest, kind, fields }) => ({

@@ -20,8 +20,7 @@ export interface KnownChanges extends Omit<Changes, 'file'> {
 
 /**
  * Changes between two snapshots, as a snapshot whose rows are the rows that were added, removed or changed.
- * @param since the earlier snapshot; null for the one directly before, or, if there is none, for the later
- * one itself
+ * @param since null for the previous snapshot; a first snapshot is compared with itself
  * @returns null if they are not known
  */
 export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSnapshot | null {

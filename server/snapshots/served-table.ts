@@ -28,7 +28,7 @@ export interface TablesContext {
     /** Increases whenever a table serves another snapshot. */
     version: number
     /** True once all tables are loaded: earlier snapshots are no news. */
-    isFollowing: boolean
+    hasLoadedTables: boolean
   }
 }
 
@@ -211,7 +211,7 @@ export class ServedTable {
       if (!this.knownSnapshots.has(otherId)) this.knownSnapshots.set(otherId, unopened())
     }
     this.knownSnapshots.set(id, { ...entry, opened: Promise.resolve(snapshot) })
-    this.#common.log[this.#common.news.isFollowing ? 'info' : 'debug'](
+    this.#common.log[this.#common.news.hasLoadedTables ? 'info' : 'debug'](
       { table: tableId(table), snapshot: id, rows },
       'snapshot taken',
     )

@@ -45,7 +45,7 @@ export class Snapshots {
         ? {
             ...options,
             onOtherFields: options.onOtherFields ?? (() => false),
-            news: { version: 0, isFollowing: false },
+            news: { version: 0, hasLoadedTables: false },
           }
         : previous.#common
     this.#common.news.version += 1
@@ -216,7 +216,7 @@ export class Snapshots {
   /** Polls until stopped, never concurrently. */
   follow(): void {
     if (this.#isStopped) return
-    this.#common.news.isFollowing = true
+    this.#common.news.hasLoadedTables = true
     this.#timer = setTimeout(() => {
       void this.refresh().finally(() => {
         this.follow()

@@ -19,15 +19,15 @@ export interface TableStatus {
  * @param lacking declared fields that are not published yet
  */
 export function statusOf(
-  { table, current, fault: trouble }: ServedTable,
+  { table, current, fault: tableFault }: ServedTable,
   lacking: readonly string[],
 ): TableStatus {
   const manifest = current?.manifest ?? null
   const names = lacking.map((name) => `"${name}"`).join(', ')
   const fault =
-    trouble === null && lacking.length > 0
+    tableFault === null && lacking.length > 0
       ? `it is served without ${names}, declared after it was published: \`acervo ingest ${tableId(table)}\` publishes it again`
-      : trouble
+      : tableFault
   return {
     table: tableId(table),
     snapshot: manifest?.snapshot ?? null,

@@ -58,7 +58,7 @@ describeWithStore('a server', () => {
   const first = [200, [0, 1, 2]]
   const elsewhere = [503, ['urn:acervo:problem:files-elsewhere', '5']]
 
-  test('answers from local files while its object store is stopped, even after its own restart, and from all files afterwards', async () => {
+  test('answers from local files while its object store is stopped, even after its own restart, and from all files once the store is back', async () => {
     const server = await serve(() => ({}))
     expect(await ask(server)).toEqual(first)
     between.isCut = true

@@ -12,7 +12,7 @@ import { temporaryFolder } from '../support/workshop.ts'
 const chunk = 1024 * 1024
 
 test.each([0, 1, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 7])(
-  'the hash of a file of %d bytes is that of its content',
+  'a file of %d bytes has the hash of its content',
   async (bytes) => {
     const file = path.join(await temporaryFolder(), 'file')
     const content = randomBytes(bytes)

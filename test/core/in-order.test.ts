@@ -5,7 +5,7 @@ import { seed } from '../support/runs.ts'
 
 /** Work on several items at a time, with results in their order. */
 
-test('results come in the order of the items, with limited concurrency, whichever ends first', async () => {
+test('results come in the order of the items, even if later items end first, and concurrency is limited', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 30 }),

@@ -20,7 +20,7 @@ const place = { dataset: 'b', title: 'B', today: '2026-01-02', families: ['v1', 
 const entry = '- name: t\n  order: [] # as it lies\n  fields:\n    - { name: a, type: string } # "x"\n'
 const inSix = entry.replaceAll(/^(?=.)/gm, '      ')
 
-describe('an entry is added to a catalog, whose other text stays unchanged', () => {
+describe('with all other text of a catalog unchanged, an entry is added', () => {
   test.each<[title: string, before: string, after: string]>([
     [
       'below the last table of its dataset',
@@ -172,7 +172,7 @@ test.each<[title: string, content: string, changes: readonly string[]]>([
   ],
   ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  remove the field without a column in this file: n']],
 ])(
-  'a file with %s for a table of the catalog is answered with the changes that the entry needs',
+  'for a file with %s, add lists the changes that the entry of its table needs',
   async (_what, content, changes) => {
     const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
     const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }

@@ -242,7 +242,7 @@ test('a few bad rows among many can be left out, as the remedy says', async () =
   expect(outcome?.status === 'published' && outcome.manifest.rows).toBe(20)
 })
 
-test('allowed rejects are not blamed for another fault', async () => {
+test('if a file has another fault, its allowed rejects are still reported as allowed', async () => {
   const table = { name: 't', order: [], max_rejects: 1, fields: [fieldOf('a:integer')] }
   const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'a\n1\n2\n3\n' })
   await shop.ingest()
@@ -313,7 +313,7 @@ const servedBy = (engine: string, name: string): object => ({
   fields: [fieldOf('a:integer')],
 })
 
-test('a source that was rolled back, and a missing ClickHouse, are warnings', async () => {
+test('a source whose snapshot was rolled back, and a missing ClickHouse, are warnings', async () => {
   const shop = await workshop(catalogAround([servedBy('duckdb', 't'), servedBy('clickhouse', 'u')]), {
     'd/t.csv': 'a\n1\n',
     'd/u.csv': 'a\n1\n',

@@ -222,7 +222,7 @@ const damagedBatch = dialect.chain((form) =>
 )
 
 test(
-  'damaged files give the rows of an independent strict parser, or nothing',
+  'damaged files give the rows that an independent strict parser reads, or are refused',
   async () => {
     const counts = { taken: 0, refused: 0 }
     await fc.assert(

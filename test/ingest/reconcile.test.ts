@@ -78,7 +78,7 @@ async function inThrees(conversion: Conversion, rows: number): Promise<DuePart[]
   return due
 }
 
-test('an undamaged conversion is verified', async () => {
+test('an undamaged conversion passes its verification', async () => {
   const { conversion, batch } = await bench()
   const { staged, parts } = await written(conversion, batch)
   expect([staged.goodRows, staged.badRows]).toEqual([4, 0])

@@ -58,7 +58,7 @@ test('the sample files are small, and contain no real internet address', async (
 })
 
 describe('in the samples,', () => {
-  test('a row of caso describes a state or a city, numbered by date', async () => {
+  test('a row of caso describes a state or a city, and the rows of each place are numbered by date', async () => {
     const rows = await rowsOf('covid19/caso')
     for (const row of rows) {
       expect([row['place_type'], row['city'] === '', row['city_ibge_code']?.length]).toEqual(
@@ -135,7 +135,7 @@ test('a sample that repeats rows to reach its size gives each copy a new key', a
   expect(new Set(rows.map(keyOf)).size).toBe(20_000)
 })
 
-test('samples are never copied beside other sources', async () => {
+test('no sample is copied if one of the tables already has another source', async () => {
   const tables = allTables(catalog).filter(({ dataset }) => dataset === 'genero-nomes')
   const sources = await temporaryFolder()
   expect(await hasSources(sources)).toBe(false)

@@ -516,7 +516,7 @@ function scan(chunks: readonly Buffer[]) {
   return { plain, header, columns, counts, lines: [...lines] }
 }
 
-test('the scanner makes far fewer searches than a chunk has records, however long they are', () => {
+test('the scanner makes far fewer searches than a chunk has records, however long the records are', () => {
   const search = jest.spyOn(Buffer.prototype, 'indexOf')
   const records = 1000
   for (let longer = 0; longer <= 8; longer += 1) {

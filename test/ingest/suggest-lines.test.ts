@@ -569,7 +569,7 @@ test('a cell or a name that reads like a question is not taken for one', async (
   expect(lines).toContain('  say whether.csv: 2 rows, 2 columns')
 })
 
-test('lines of every kind are counted in a table that declares all of them', async () => {
+test('an ingest counts the lines of each kind, such as comments and repeated headers', async () => {
   const content = [
     'a title',
     'a,b',

@@ -74,7 +74,7 @@ test.each<[title: string, lines: readonly string[], key: string | null]>([
     ['id;part', ...Array.from({ length: 50_100 }, (_, row) => `${row === 50_099 ? '' : row};a`)],
     null,
   ],
-])('a suggestion proposes as the key of a table %s', async (_what, lines, key) => {
+])('a suggestion proposes the key of a table: %s', async (_what, lines, key) => {
   const { output } = await entryOf(linesOf(...lines))
   expect(/^ +# key: (\[.*?\]) # all/m.exec(output)?.[1] ?? null).toBe(key)
 })

@@ -55,7 +55,7 @@ const meant = ({ delimiter, columns, file }: Case, quote: string): object => ({
   read: `# x.csv: ${counted(file.rows.length, 'row')}, ${counted(columns, 'column')}`,
 })
 
-test('the suggestion for a file with " or without quotes has the dialect of its writer', async () => {
+test('the suggestion for a file has the dialect of its writer if the writer quotes with " or not at all', async () => {
   await fc.assert(
     fc.asyncProperty(written('"'), async (example) => {
       // Without a necessary ", a ' at both ends of a value may be a quote.
@@ -66,7 +66,7 @@ test('the suggestion for a file with " or without quotes has the dialect of its 
   )
 }, 60_000)
 
-test("the suggestion for a file that is quoted with ' has this quote, even if the values contain others", async () => {
+test("the suggestion for a file that is quoted with ' has this quote, even if the values contain other quotes", async () => {
   await fc.assert(
     fc.asyncProperty(written("'", 'always'), async (example) => {
       expect(await dialectSuggested(example.file.text)).toEqual(meant(example, "'"))

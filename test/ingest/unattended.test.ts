@@ -92,7 +92,7 @@ describe('a source unlike the previous one', () => {
     expect((await getPage(app, address)).results[0]).toEqual(row)
   })
 
-  test('with one file less is refused until it is accepted', async () => {
+  test('with one file fewer is refused until it is accepted', async () => {
     const parts = tinyCatalog({ fields: ['n:integer', 's:string'], source: { files: 'd/t*.csv' } })
     const shop = await workshop(parts, { 'd/t1.csv': csv(10), 'd/t2.csv': csv(3) })
     await shop.ingest(onDay(1))
@@ -179,7 +179,7 @@ describe('a source without rows', () => {
     expect(await rowsOf(shop)).toBe(10)
   })
 
-  test('is refused, whereas a source whose rows are all allowed rejects is published', async () => {
+  test('is refused, but a source is published if all of its rows are rejects that the catalog allows', async () => {
     const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
     const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
     const [outcome] = await shop.ingest()
@@ -290,7 +290,7 @@ describe('a rollback across a change of the catalog', () => {
         'and the fields of the published snapshot differ from the catalog, so it is not served',
     ],
   ])(
-    'an ingest of %s fails while no snapshot is served, until the drift is accepted',
+    'makes an ingest of %s fail, since no snapshot can be served, until the drift is accepted',
     async (_what, isSourceGone, message) => {
       const narrow = await shopWith(csv(10))
       const shop = await under(wide, narrow)

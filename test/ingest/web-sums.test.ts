@@ -149,7 +149,7 @@ describe('a list of checksums', () => {
   ]
 
   test.each(cases)(
-    'in the folder of a file decides if an ingest publishes it: the list %s',
+    'in the folder of a file decides whether an ingest publishes the file: the list %s',
     async (_what, list, outcome) => {
       const shop = await webShop(await startWeb(), { checksums: 'SUMS' }, { 'd/t.csv': csv })
       if (list !== null) await writeFile(path.join(shop.sources, 'd', 'SUMS'), list)
@@ -160,7 +160,7 @@ describe('a list of checksums', () => {
   )
 
   testAll.each(cases)(
-    'on the web decides if an ingest publishes a file: the list %s',
+    'on the web decides whether an ingest publishes a file: the list %s',
     async (_what, list, outcome) => {
       const web = await startWeb({ [at]: file(csv) })
       if (list !== null) web.at('/base/d/SUMS', file(list))

@@ -164,7 +164,7 @@ describe('a source of several files', () => {
   testSampled<[title: string, acts: Record<string, Act>, gone: string]>([
     ['the first is', { '/2.csv': two }, 'http://web/1.csv'],
     ['the second is', { '/1.csv': first }, 'http://web/2.csv'],
-  ])('fails where %s missing, naming it', async (_what, acts, gone) => {
+  ])('fails if %s missing, and the message names this file', async (_what, acts, gone) => {
     const shop = await webShop(await startWeb(acts), { files })
     await expect(shop.run()).resolves.toBe(`failed: a file of the source is missing: ${gone}`)
   })

@@ -129,7 +129,7 @@ testAll.each<[title: string, text: (long: string) => string, cell: string, rows:
   ['in a later row', (long) => linesOf('n,note', '1,x', `2,"${long}"`, '3,y'), `${'abc, '.repeat(20)}\n`, 1],
   ['of quotes', (long) => linesOf('n,note', `1,"${long}"`, '2,x'), '""', 0],
 ])(
-  'a file with a cell of 16 MB %s is suggested, published and read',
+  'a file with a cell of 16 MB %s gets a suggestion, is published, and keeps its values',
   async (_what, text, cell, row) => {
     const long = cell.repeat(Math.ceil(16_000_000 / cell.length))
     const came = await ingested(text(long))

@@ -47,7 +47,7 @@ export class CachedStore implements Store {
         const bytes = await this.#store.get(key)
         return bytes === null ? null : bytes.toString('base64')
       },
-      async () => isInSnapshot(key) || this.#isAway(key),
+      async () => isInSnapshot(key) || this.#isUnavailable(key),
     )
     return text === null ? null : Buffer.from(text, 'base64')
   }
@@ -109,7 +109,7 @@ export class CachedStore implements Store {
   }
 
   /** Returns whether the store is unavailable, since cached content may be outdated. */
-  async #isAway(key: string): Promise<boolean> {
+  async #isUnavailable(key: string): Promise<boolean> {
     return this.#store.stat(key).then(
       () => false,
       () => true,
@@ -124,14 +124,14 @@ export class CachedStore implements Store {
   async #requestOrCached(
     subject: string,
     request: () => Promise<string | null>,
-    isAway: () => Promise<boolean> = () => Promise.resolve(true),
+    isCacheUsable: () => Promise<boolean> = () => Promise.resolve(true),
   ): Promise<string | null> {
     const file = this.#placeOf(subject)
     let answer: string | null
     try {
       answer = await request()
     } catch (error) {
-      if (!(await isAway())) throw error
+      if (!(await isCacheUsable())) throw error
       const [cachedSubject, ...rest] = (await readFile(file, 'utf8').catch(() => '')).split('\n')
       if (cachedSubject !== subject) throw error
       return rest.join('\n')

@@ -33,7 +33,7 @@ const roomPatienceMs = 10_000
 export class LocalFiles {
   readonly #options: LocalFilesOptions
   readonly #files = new Map<string, LocalCopy>()
-  readonly #freed = new Set<() => void>()
+  readonly #releaseListeners = new Set<() => void>()
   #bytes = 0
   #opened: Promise<void> | null = null
 
@@ -55,12 +55,12 @@ export class LocalFiles {
     const pinnedEntries: LocalCopy[] = []
     const release = (): void => {
       for (const entry of pinnedEntries.splice(0)) entry.holders -= 1
-      for (const notify of this.#freed) notify()
+      for (const notify of this.#releaseListeners) notify()
     }
     try {
       await Promise.all(
         files.map(async (file) => {
-          const entry = this.#used(file)
+          const entry = this.#markUsed(file)
           entry.holders += 1
           pinnedEntries.push(entry)
           await this.#ensureFetched(file, entry)
@@ -93,7 +93,7 @@ export class LocalFiles {
     return path.join(this.#options.folder, ...key.split('/'))
   }
 
-  #used({ key }: PinnedFile): LocalCopy {
+  #markUsed({ key }: PinnedFile): LocalCopy {
     const entry = this.#files.get(key) ?? { bytes: 0, holders: 0, version: null, pendingFetch: null }
     this.#files.delete(key)
     this.#files.set(key, entry)
@@ -111,7 +111,7 @@ export class LocalFiles {
 
   async #obtain(file: PinnedFile, entry: LocalCopy, place: string): Promise<void> {
     if (await isFile(place, file)) {
-      this.#count(entry, file.bytes)
+      this.#setBytes(entry, file.bytes)
       await this.#noteVersion(file, entry, place)
       return
     }
@@ -123,7 +123,7 @@ export class LocalFiles {
         return
       } catch (error) {
         if (tries < triesMax && error instanceof OtherBytes) continue
-        this.#count(entry, 0)
+        this.#setBytes(entry, 0)
         throw new FileUnavailable(file.key, messageOf(error), { cause: error })
       }
     }
@@ -154,7 +154,7 @@ export class LocalFiles {
     await appendFile(this.#notesFile, `${JSON.stringify([key, entry.version, sha256])}\n`)
   }
 
-  async #makeRoom({ key, bytes }: PinnedFile, local: LocalCopy): Promise<void> {
+  async #makeRoom({ key, bytes }: PinnedFile, entry: LocalCopy): Promise<void> {
     const { bytesMax } = this.#options
     if (bytes > bytesMax)
       throw new FileUnavailable(
@@ -162,33 +162,33 @@ export class LocalFiles {
         `it has ${bytes} bytes, and LOCAL_GB allows ${bytesMax} for all local copies: raise it`,
       )
     const deadline = performance.now() + roomPatienceMs
-    while (this.#bytes - local.bytes + bytes > bytesMax) {
+    while (this.#bytes - entry.bytes + bytes > bytesMax) {
       const oldest = [...this.#files].find(([, { holders, bytes: size }]) => holders === 0 && size > 0)
       if (oldest !== undefined) this.#drop(...oldest)
       else if (performance.now() > deadline)
         throw new FileUnavailable(key, 'all space for local copies is in use: raise LOCAL_GB if this recurs')
       else await this.#waitForRelease()
     }
-    this.#count(local, bytes)
+    this.#setBytes(entry, bytes)
   }
 
   async #waitForRelease(): Promise<void> {
     const waited = new AbortController()
     const stopWaiting = (): void => waited.abort()
-    this.#freed.add(stopWaiting)
+    this.#releaseListeners.add(stopWaiting)
     const options = { ref: false, signal: waited.signal }
     await wait(roomPatienceMs, undefined, options).catch(() => undefined)
-    this.#freed.delete(stopWaiting)
+    this.#releaseListeners.delete(stopWaiting)
   }
 
   /** Synchronous, so that no other call runs while a file is half removed. */
   #drop(key: string, entry: LocalCopy): void {
     this.#files.delete(key)
-    this.#count(entry, 0)
+    this.#setBytes(entry, 0)
     rmSync(this.placeOf(key), { force: true })
   }
 
-  #count(entry: LocalCopy, bytes: number): void {
+  #setBytes(entry: LocalCopy, bytes: number): void {
     this.#bytes += bytes - entry.bytes
     entry.bytes = bytes
   }

@@ -139,8 +139,8 @@ export class S3Store implements Store {
     for (const name of [...otherNames, ...names.filter((candidate) => candidate === fileNames.manifest)]) {
       // If another job held the lock, it would remove these files as a killed job's remains.
       this.#requireHeld(key)
-      const existing = existingKeys.get(name)
-      const isCopied = existing !== undefined && (await this.#copy(existing, `${key}/${name}`))
+      const existingKey = existingKeys.get(name)
+      const isCopied = existingKey !== undefined && (await this.#copy(existingKey, `${key}/${name}`))
       if (!isCopied) await this.#upload(path.join(from, name), `${key}/${name}`)
     }
     await rm(from, { recursive: true })

@@ -52,12 +52,14 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
     separatorPattern === null ? '[0-9]*' : `(?:[1-9][0-9]{0,2}(?:${separatorPattern}[0-9]{3})+|[0-9]*)`
   const body = `(${integerPattern})(?:${escapedPattern(decimal)}([0-9]*))?((?:[eE][+-]?[0-9]+)?)`
   const markPatterns = marks.filter((mark) => mark !== '+').map(escapedPattern)
-  const [prefix, suffix] =
+  const [marksBefore, marksAfter] =
     markPatterns.length === 0
       ? ['', '']
       : [`(?:(?:${markPatterns.join('|')})${spaces})*`, `(?:${spaces}(?:${markPatterns.join('|')}))*`]
   const sign = marks.includes('+') ? '(-?)\\+?' : '(-?)'
-  const pattern = quotedText(`${prefix}${sign}${prefix === '' ? '' : spaces}${prefix}${body}${suffix}`)
+  const pattern = quotedText(
+    `${marksBefore}${sign}${marksBefore === '' ? '' : spaces}${marksBefore}${body}${marksAfter}`,
+  )
   const part = (number: number): string => `regexp_extract(${text}, ${pattern}, ${number})`
   const [minus, integer, fractionDigits, exponent] = [part(1), part(2), part(3), part(4)]
   const digits = separatorPattern === null ? integer : `regexp_replace(${integer}, '[^0-9]', '', 'g')`

@@ -174,13 +174,14 @@ async function tryBatch(
   const probeFields = probes.map((field, index): MatchedField | null =>
     field === null ? null : { field, column: matchedFields[index]?.column ?? null },
   )
+  // Tallies follow fields, then probes; probes have no patterns.
   const attempts = [...matchedFields, ...probeFields].flatMap((matchedField, index): Attempt[] => {
     const [tally, patterns = []] = [tallies[index], spellings[index]]
     return matchedField === null || tally === undefined ? [] : [{ matched: matchedField, patterns, tally }]
   })
-  const atOnce = Math.max(fieldsAtOnce, Math.ceil(attempts.length / statementsMax))
-  for (let first = 0; first < attempts.length; first += atOnce) {
-    const chunk = attempts.slice(first, first + atOnce)
+  const attemptsAtOnce = Math.max(fieldsAtOnce, Math.ceil(attempts.length / statementsMax))
+  for (let first = 0; first < attempts.length; first += attemptsAtOnce) {
+    const chunk = attempts.slice(first, first + attemptsAtOnce)
     const fields = chunk.map(({ matched }) => matched)
     await tryFields(conversionOf(options, fields, batch.header.length), batch, chunk, days)
   }
@@ -205,22 +206,26 @@ async function tryFields(
   )
   const dayTerms = [...days].flatMap(([name, dates]) => {
     const value = fields[attempts.findIndex(({ matched }) => matched.field.name === name)]?.value
-    return value === undefined
-      ? []
-      : [{ set: dates, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
+    return value === undefined ? [] : [{ dates, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
   })
   const terms = [...counts, ...dayTerms.map(({ sql }) => sql)]
   const [[rows, seenSum, ...totals] = []] = await conversion.db.rows(
     `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(conversion)} as seen from ${from})`,
   )
   await requireAgreement(conversion, batch, rows, seenSum)
-  const totalsOf = (index: number): number[] => totals.slice(3 * index, 3 * index + 3).map(numberOf)
+  const countsOfField = fields.map((_, index) => {
+    const [filled = 0, longest = 0, bad = 0] = totals.slice(3 * index, 3 * index + 3).map(numberOf)
+    return { filled, longest, bad }
+  })
   const dayLists = totals.slice(3 * fields.length)
-  for (const [index, { set }] of dayTerms.entries()) {
+  for (const [index, { dates }] of dayTerms.entries()) {
     const dayList = dayLists[index]
-    if (typeof dayList === 'string' && set.size <= daysMax) for (const day of dayList.split(' ')) set.add(day)
+    if (typeof dayList === 'string' && dates.size <= daysMax)
+      for (const day of dayList.split(' ')) dates.add(day)
   }
-  const badFields = fields.flatMap((field, index) => (totalsOf(index)[2] === 0 ? [] : [{ ...field, index }]))
+  const badFields = fields.flatMap((field, index) =>
+    countsOfField[index]?.bad === 0 ? [] : [{ ...field, index }],
+  )
   const orderedSql = fitsSql(attempts, plainSql(conversion, batch, true), batch).from
   const misfits =
     badFields.length === 0
@@ -232,9 +237,8 @@ async function tryFields(
           qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
           order by field, count(*) desc, min(record)`)
   for (const [index, { tally }] of attempts.entries()) {
-    const [filled = 0, longest = 0, badCount = 0] = totalsOf(index)
     tally.add(
-      { filled, longest, bad: badCount },
+      countsOfField[index] ?? { filled: 0, longest: 0, bad: 0 },
       misfits.filter(([field]) => numberOf(field) === index),
     )
   }

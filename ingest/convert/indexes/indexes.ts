@@ -116,7 +116,7 @@ async function writeWords(
     const file = fileNames.wordIndex(part)
     wordIndexes.push({ kind: 'words', fields: table.search, file, part })
     if (existingFiles.has(file)) continue
-    // Folds the texts once, for both the file and its verification, since this is most of the work.
+    // Folds the texts once, since this is most of the work.
     await db.rows(`create or replace temp table words as select ${words} as words,
       file_row_number - ${firstRow} as position from ${sortedRowsSql(conversion, firstRow, count)}`)
     await db.rows(`copy (select words from words order by position) to ${quotedText(path.join(folder, file))}

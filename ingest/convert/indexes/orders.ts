@@ -37,14 +37,14 @@ export async function writeOrders(
 ): Promise<WrittenOrder[]> {
   const writtenOrders: WrittenOrder[] = []
   if (rows === 0) return writtenOrders
-  const declared = conversion.table.orders.map((order) => ({ ...order, coded: codedFields }))
-  const leading = new Set(
+  const declaredOrders = conversion.table.orders.map((order) => ({ ...order, coded: codedFields }))
+  const leadingFields = new Set(
     [conversion.table.order, ...conversion.table.orders.map(({ keys }) => keys)].map(([key]) => key?.field),
   )
   const filterOrders = filters
-    .filter((name) => !leading.has(name))
+    .filter((name) => !leadingFields.has(name))
     .map((name) => ({ keys: [{ field: name, direction: 'asc' as const }], coded: [] }))
-  for (const [number, order] of [...declared, ...filterOrders].entries()) {
+  for (const [number, order] of [...declaredOrders, ...filterOrders].entries()) {
     const sortedConversion = await sortInto(
       conversion,
       path.join(conversion.scratch, `order-${number}`),

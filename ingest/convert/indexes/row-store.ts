@@ -170,11 +170,13 @@ function provenBytes(file: ChunkFile, rows: number): number {
   let bytes = 0
   for (let first = 0; first < rows; first += indexedRows) {
     const indexedCount = Math.min(indexedRows, rows - first)
+    // Indexes follow the texts of all rows.
     const index = new RowIndex(file.read(textChunks(rows) + first / indexedRows), indexedCount)
     for (let textIndex = 0; textIndex < textChunks(indexedCount); textIndex += 1) {
       const size = index.size(textIndex)
       bytes += size
       const storedBytes = file.read(first / chunkRows + textIndex)
+      // The store has no bytes of a larger text.
       if (size > textBytesMax) continue
       const inflated = inflateTexts(storedBytes, size)
       requireSame('texts of the row store', index.sum(textIndex), zlib.crc32(inflated.subarray(0, -1)))

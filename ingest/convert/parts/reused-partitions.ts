@@ -73,8 +73,7 @@ export async function findReusable(
       const source = sources[place]
       return source === undefined ? -1 : (places.get(`${source.name} ${source.sha256}`) ?? -1)
     })
-    // Rows with equal keys follow the order of their files, so a partition whose files changed order is not
-    // reused.
+    // Rows with equal keys follow the order of their files.
     const isUnchanged = currentPlaces.every((place, nth) => place > (currentPlaces[nth - 1] ?? -1))
     if (isUnchanged)
       unchangedPartitions.push({

@@ -95,8 +95,8 @@ async function countedByHash(db: Connection, valueColumn: ValueColumn): Promise<
       `select min(rows) from (select rows from ${table} order by rows desc limit ${limit})`,
     )
     const frequentHashesSql = `from ${table} where rows >= ${numberOf(thresholdRow[0])}`
-    const [hashes = []] = await db.rows(`select count(*) ${frequentHashesSql}`)
-    if (numberOf(hashes[0]) > distinctMax) return null
+    const [hashCountRow = []] = await db.rows(`select count(*) ${frequentHashesSql}`)
+    if (numberOf(hashCountRow[0]) > distinctMax) return null
     const [values = []] = await countedIn(
       db,
       [valueColumn],

@@ -81,11 +81,11 @@ async function countDistinct(
   const exactCounts = new Map<Field, number>()
   const countableColumns = rows <= exactRowsMax ? estimatedColumns : []
   for (const group of columnsTogether(countableColumns, rows)) {
-    const numbers = await rowsOrNull(
+    const distinctCounts = await rowsIfMemorySuffices(
       db,
       `select place, count(value) from (select distinct place, value from ${cellsSql(group)}) group by place`,
     )
-    for (const [place, number] of numbers ?? []) {
+    for (const [place, number] of distinctCounts ?? []) {
       const field = group[numberOf(place)]?.field
       if (field !== undefined) exactCounts.set(field, numberOf(number))
     }
@@ -97,7 +97,7 @@ async function countDistinct(
   }))
 }
 
-async function rowsOrNull(
+async function rowsIfMemorySuffices(
   db: Conversion['db'],
   sql: string,
 ): Promise<readonly (readonly unknown[])[] | null> {

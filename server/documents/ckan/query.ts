@@ -204,7 +204,6 @@ export const sortable = [
   'score',
 ] as const
 
-/** @throws InvalidSearch */
 export function parseSort(text: string): (a: Package, b: Package) => number {
   const keys = text
     .split(',')

@@ -22,7 +22,7 @@ export interface OpenApiOptions {
 /** With more fields, one document would have megabytes, so each table gets a document of its own. */
 const fieldsMax = 1500
 
-/** OpenAPI 3.1 of a family, with the fields of each table. */
+/** OpenAPI 3.1 of tables; for many fields, it refers to their documents. */
 export function openApi(writing: Writing, views: readonly TableDescription[], options: OpenApiOptions): Json {
   const { catalog } = writing
   const pathOf = pathIn(writing)

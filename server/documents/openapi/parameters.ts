@@ -105,14 +105,14 @@ const operatorsOfDateParts: readonly Operator[] = ['in', 'gte', 'lte']
 
 export function conditionParameters({ table, report }: TableDescription): Named[] {
   const examples = exampleValues(table, report)
-  const filtered = table.fields.filter(({ name }) => table.filters.includes(name))
-  const terms = filtered.flatMap((field): Term[] => [
+  const filteredFields = table.fields.filter(({ name }) => table.filters.includes(name))
+  const terms = filteredFields.flatMap((field): Term[] => [
     field,
     ...partsOf(table, field).flatMap((part) => partTerm(field, part) ?? []),
   ])
-  return terms.flatMap((field) => {
-    const { name } = field
-    const operators = field.part === undefined ? operatorsOf(field) : operatorsOfDateParts
+  return terms.flatMap((term) => {
+    const { name } = term
+    const operators = term.part === undefined ? operatorsOf(term) : operatorsOfDateParts
     const description = (parameterName: string, operator: Operator): string => {
       const meaning = `Rows whose \`${name}\` ${operatorRow(operator).meaning}.`
       return takesSeveralValues(operator)
@@ -125,11 +125,12 @@ export function conditionParameters({ table, report }: TableDescription): Named[
         name: takesSeveralValues(operator) ? `${parameterName}[]` : parameterName,
         in: 'query',
         description: description(parameterName, operator),
-        ...operandSchema(field, operator),
+        ...operandSchema(term, operator),
         ...(examples.has(parameterName) && { example: examples.get(parameterName) }),
       },
     ]
     return [
+      // A bare name means `eq`, unless the service's own parameter has it.
       ...(isParameterName(name) ? [] : [parameter(name, 'eq')]),
       ...operators.map((operator) => parameter(`${name}__${operator}`, operator)),
     ]

@@ -48,7 +48,7 @@ function urlSet(entries: readonly Entry[]): string {
 
 function entriesOf({ pagesOf }: Writing, views: readonly DatasetDescription[]): Entry[] {
   const listedViews = views.filter(({ dataset }) => dataset.listedIn.size > 0)
-  const places = languages.flatMap((language) => [
+  const entries = languages.flatMap((language) => [
     ...entriesAt(pagesOf(language), newest(listedViews)),
     ...listedViews.flatMap((view) => [
       ...entriesAt(pagesOf(language, view.dataset), newest([view])),
@@ -59,7 +59,7 @@ function entriesOf({ pagesOf }: Writing, views: readonly DatasetDescription[]): 
         ),
     ]),
   ])
-  return places
+  return entries
 }
 
 const entriesAt = (addresses: readonly string[], changed: string | undefined): Entry[] =>

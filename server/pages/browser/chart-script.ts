@@ -19,10 +19,10 @@ export function chartScript(): void {
         canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height)
         canvas.toBlob((blob) => {
           if (blob === null) return
-          const saving = document.createElement('a')
-          saving.href = URL.createObjectURL(blob)
-          saving.download = link.download
-          saving.click()
+          const downloadLink = document.createElement('a')
+          downloadLink.href = URL.createObjectURL(blob)
+          downloadLink.download = link.download
+          downloadLink.click()
         })
       })
       picture.src = link.href
@@ -38,10 +38,11 @@ export function chartScript(): void {
     const parts = [...chart.querySelectorAll<SVGElement>(':scope * > title')].map((title) => {
       const part = title.parentElement as SVGElement | null
       if (part !== null) part.dataset['values'] = title.textContent
+      // Else the browser would also show its own tip.
       title.remove()
       return part
     })
-    const show = (part: Element | null | undefined): void => {
+    const showTip = (part: Element | null | undefined): void => {
       tip.hidden = part == null
       if (!(part instanceof SVGElement)) return
       tip.textContent = part.dataset['values'] ?? ''
@@ -49,33 +50,33 @@ export function chartScript(): void {
       const box = part.getBoundingClientRect()
       const { offsetWidth: width, offsetHeight: height } = tip
       // To keep a line's points visible, the tip stands beside them; it stands above other parts.
-      const isOfLine = part.classList.contains('reach')
+      const isOnLine = part.classList.contains('reach')
       const isLeft = box.left - chartBox.left < chartBox.width / 2
       const beside = isLeft ? box.right + 12 : box.left - width - 12
-      const left = (isOfLine ? beside : box.left + box.width / 2 - width / 2) - chartBox.left
+      const left = (isOnLine ? beside : box.left + box.width / 2 - width / 2) - chartBox.left
       tip.style.left = `${Math.max(0, Math.min(left, chartBox.width - width))}px`
-      tip.style.top = `${isOfLine ? box.top - chartBox.top : Math.max(0, box.top - chartBox.top - height - 4)}px`
+      tip.style.top = `${isOnLine ? box.top - chartBox.top : Math.max(0, box.top - chartBox.top - height - 4)}px`
     }
     const partAt = ({ clientX, clientY }: PointerEvent): Element | null | undefined =>
       document.elementFromPoint(clientX, clientY)?.closest('[data-values]')
     for (const type of ['pointerdown', 'pointermove'] as const)
-      chart.addEventListener(type, (event) => show(partAt(event)))
+      chart.addEventListener(type, (event) => showTip(partAt(event)))
     // Lifting a finger also fires `pointerleave`, but the tip should stay.
     chart.addEventListener('pointerleave', ({ pointerType }) => {
-      if (pointerType === 'mouse') show(null)
+      if (pointerType === 'mouse') showTip(null)
     })
     chart.addEventListener('focusin', ({ target }) => {
-      if (target !== chart) show((target as Element).closest('[data-values]'))
+      if (target !== chart) showTip((target as Element).closest('[data-values]'))
     })
-    chart.addEventListener('focusout', () => show(null))
+    chart.addEventListener('focusout', () => showTip(null))
     if (chart.querySelector('.reach') === null) return
-    let current = parts.length - 1
+    let currentIndex = parts.length - 1
     chart.tabIndex = 0
     chart.addEventListener('keydown', ({ key: pressed }) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[pressed]
       if (step === undefined) return
-      current = Math.max(0, Math.min(current + step, parts.length - 1))
-      show(parts[current])
+      currentIndex = Math.max(0, Math.min(currentIndex + step, parts.length - 1))
+      showTip(parts[currentIndex])
     })
   }
 

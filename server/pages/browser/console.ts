@@ -23,7 +23,6 @@ export function sqlConsole(): void {
     readonly csv: (sql: string) => Promise<string>
   }
 
-  /** Starts DuckDB in a worker, and loads the rows. */
   const openDatabase = async (): Promise<Database> => {
     // Speaks the worker's own protocol, so that pages do not load DuckDB's client library.
     const worker = new Worker(settings['worker'] ?? '')
@@ -97,21 +96,21 @@ export function sqlConsole(): void {
 
   const show = ([head = [], ...lines]: (string | null)[][]): void => {
     const table = document.createElement('table')
-    const row = table.createTHead().insertRow()
+    const headRow = table.createTHead().insertRow()
     const isNumeric = (value: string | null | undefined): boolean => /^-?\d+(\.\d+)?$/.test(value ?? '')
     for (const [index, name] of head.entries()) {
       const cell = document.createElement('th')
       cell.scope = 'col'
       cell.textContent = name
-      const first = lines.find((line) => line[index] !== null)
-      if (isNumeric(first?.[index])) cell.className = 'number'
-      row.append(cell)
+      const firstFilledLine = lines.find((line) => line[index] !== null)
+      if (isNumeric(firstFilledLine?.[index])) cell.className = 'number'
+      headRow.append(cell)
     }
     const body = table.createTBody()
     for (const line of lines.slice(0, rowsShownMax)) {
-      const values = body.insertRow()
+      const bodyRow = body.insertRow()
       for (const value of line) {
-        const cell = values.insertCell()
+        const cell = bodyRow.insertCell()
         cell.textContent = value ?? '–'
         cell.dir = 'auto'
         if (value === null) cell.className = 'null'

@@ -82,12 +82,13 @@ function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name:
   return parameterFor({ field, operator, values: [value] }, isParameterName)
 }
 
+/** Groups by the first dimension by default; separates row parameters from others. */
 export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedChart>): ChartQuery {
   const { table, snapshot } = answerable
-  const [first] = dimensionsOf(table, snapshot.report)
+  const [firstDimension] = dimensionsOf(table, snapshot.report)
   const defaultTerm =
-    query.terms.length === 0 && first !== undefined
-      ? stepTerm(table, first, stepOf(first.field, snapshot.report))
+    query.terms.length === 0 && firstDimension !== undefined
+      ? stepTerm(table, firstDimension, stepOf(firstDimension.field, snapshot.report))
       : null
   const defaultGroup =
     defaultTerm === null

@@ -65,7 +65,7 @@ async function drawSpark(
   </figure>`
 }
 
-/** Returns the SVG path of a line or of bars; thins out many points, but keeps the last. */
+/** Thins out many points, but keeps the last. */
 function outlineOf(groups: Drawing['groups'], shape: Drawing['shape']): string {
   const sums = groups.map(({ marks }) => marks.reduce((sum, mark) => sum + (mark?.value ?? 0), 0))
   const stride = Math.ceil(sums.length / pointsMax)

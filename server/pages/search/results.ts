@@ -117,8 +117,9 @@ function rank(
   for (const { match, dataset, table, textMatch, newWords } of countingValues) {
     const key = keyOf({ dataset, table })
     const wordsOfBoth = new Set([...(matchByTable.get(key)?.words ?? []), ...newWords])
-    // Several values count as one. Ties are ordered by matching rows.
-    const score = (textMatch?.score ?? 0) + valueScore + Math.log10(1 + (match.rows ?? 0)) / 100
+    // Start from the score of texts, so that several values count once.
+    const tieBreaker = Math.log10(1 + (match.rows ?? 0)) / 100
+    const score = (textMatch?.score ?? 0) + valueScore + tieBreaker
     matchByTable.set(key, { dataset, table, words: wordsOfBoth, score })
   }
   const tables = [...matchByTable.values()]

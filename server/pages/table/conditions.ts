@@ -28,14 +28,14 @@ export function chipsPart(
     queryLink(new Map([...parameters, ...extraParameters]))
   const { query } = view
   const chips = query.conditions.map((condition) => ({
-    said: describeCondition(condition, words),
+    label: describeCondition(condition, words),
     parameter: parameterOf(view, condition.field.name, condition.operator),
   }))
-  if (query.words.length > 0) chips.push({ said: searchText(query.words, words), parameter: 'search' })
+  if (query.words.length > 0) chips.push({ label: searchText(query.words, words), parameter: 'search' })
   if (chips.length === 0) return null
   return html`<ul class="chips" aria-label="${words.filters}">
     ${chips.map(
-      ({ said: label, parameter }) =>
+      ({ label, parameter }) =>
         html`<li>
           <span>${label}</span>
           <a href="${linkTo(withParameters(view, { [parameter]: null }))}" aria-label="${words.remove(label)}"
@@ -208,7 +208,6 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   }
 }
 
-/** Checkboxes for a field's few values. */
 export function choicesPart(
   field: Field,
   { query, snapshot }: Pick<QueryView, 'query' | 'snapshot'>,

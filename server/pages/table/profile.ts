@@ -78,27 +78,27 @@ function histogramPart(
   const bars = mergeBins(histogram)
   const highest = Math.max(...bars.map(({ rows }) => rows), 1)
   // Ranges end at whole seconds, so the last link would exclude times with fractions.
-  const isRounded = field.type === 'datetime' && (max ?? '').includes('.')
+  const isLastBoundRounded = field.type === 'datetime' && (max ?? '').includes('.')
   const canFilter =
-    view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isRounded
+    view.table.filters.includes(field.name) && operatorsOf(field).includes('gte') && !isLastBoundRounded
   const { count } = writtenIn(words)
   const otherParameters = withoutField(view, field)
   // The clickable area has full height, so that low bars are easy to select.
-  const reaches = bars.map(({ from, to, rows }, index) => {
+  const clickableAreas = bars.map(({ from, to, rows }, index) => {
     if (rows === 0) return null
     const range = index === 0 ? words.between : words.aboveUpTo
     const label = `${range(boundText(words, field, from), boundText(words, field, to))}: ${words.rows(count(rows))}`
     const title = html`<title>${label}</title>`
-    const reach = `M${index * 10} 0h10v${height}h-10z`
+    const areaPath = `M${index * 10} 0h10v${height}h-10z`
     const [lower, upper] = [boundOf(field, from), boundOf(field, to)]
-    if (!canFilter || lower === null || upper === null) return html`<path d="${reach}">${title}</path>`
+    if (!canFilter || lower === null || upper === null) return html`<path d="${areaPath}">${title}</path>`
     // Ranges exclude their start, which belongs to the previous one; only the first includes it.
     const target = new Map([
       ...otherParameters,
       [`${field.name}__${index === 0 ? 'gte' : 'gt'}`, lower],
       [`${field.name}__lte`, upper],
     ])
-    return html`<a href="${queryLink(target)}">${title}<path d="${reach}" /></a>`
+    return html`<a href="${queryLink(target)}">${title}<path d="${areaPath}" /></a>`
   })
   return html`<svg
     class="bars"
@@ -114,7 +114,7 @@ function histogramPart(
         highest,
       )}"
     />
-    ${reaches}
+    ${clickableAreas}
   </svg>`
 }
 

@@ -161,7 +161,7 @@ class Keeper {
     for (const old of Object.values(cluster.workers ?? {})) {
       if (old === undefined || ending.has(old) || old.isDead()) continue
       const fresh = this.#fork({ isReplacement: true })
-      // `serving` resolves to null.
+      // Null if it serves; its exit code if it ends before.
       const exitCode = await Promise.race([waitUntilServing(fresh), exitOf(fresh)])
       if (this.#isStopping) return
       if (exitCode !== null) {
@@ -170,8 +170,7 @@ class Keeper {
         return
       }
       this.#keep(fresh, { isServing: true })
-      // An old worker that died meanwhile is already replaced: end the fresh one. Does not wait for the old
-      // worker's downloads.
+      // An old worker that died is already replaced: end the fresh one.
       void this.#end([old.isDead() ? fresh : old], drainMs)
     }
     this.#log.info('all workers replaced')

@@ -76,7 +76,6 @@ export function datasetFeed(service: DocumentService): Resource {
   }
 }
 
-/** Feed of changes in a table or in the answer to a query. */
 export function tableFeed(service: DocumentService): Resource {
   const { writing } = service
   return {

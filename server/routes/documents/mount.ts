@@ -9,12 +9,16 @@ import type { DocumentService } from './service.ts'
 
 export function documentsRouter(service: DocumentService, serving: Serving): Router {
   const router = express.Router({ caseSensitive: true, strict: true })
+  const hasFinalSlash = false
   const metadata = express.Router({ caseSensitive: true, strict: true })
-  for (const document of datasetDocuments) mount(metadata, aboutDataset(document, service), false, serving)
-  for (const document of tableDocuments) mount(metadata, aboutTable(document, service), false, serving)
+  for (const document of datasetDocuments)
+    mount(metadata, aboutDataset(document, service), hasFinalSlash, serving)
+  for (const document of tableDocuments)
+    mount(metadata, aboutTable(document, service), hasFinalSlash, serving)
   router.use('/metadata', metadata)
   const feeds = express.Router({ caseSensitive: true, strict: true })
-  for (const feed of [serviceFeed, datasetFeed, tableFeed]) mount(feeds, feed(service), false, serving)
+  for (const feed of [serviceFeed, datasetFeed, tableFeed])
+    mount(feeds, feed(service), hasFinalSlash, serving)
   router.use('/feeds', feeds)
   const serviceResources = [
     ...serviceDocuments.map((document) => aboutService(document, service)),
@@ -24,7 +28,7 @@ export function documentsRouter(service: DocumentService, serving: Serving): Rou
     sitemap(service),
     sitemapFile(service),
   ]
-  for (const resource of serviceResources) mount(router, resource, false, serving)
+  for (const resource of serviceResources) mount(router, resource, hasFinalSlash, serving)
   router.use(ckanRouter(service, serving))
   return router
 }

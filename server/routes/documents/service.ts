@@ -41,7 +41,6 @@ export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: U
   return family
 }
 
-/** Returns the catalog and the addresses from which documents are written. */
 export function writingOf(catalog: Catalog, publicUrl: URL): Writing {
   const pages = pageAddresses(publicUrl)
   const family = mainFamily(catalog, publicUrl)

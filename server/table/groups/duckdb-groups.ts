@@ -206,6 +206,7 @@ function measureSql(measure: Measure): MeasureSql {
             total === null ? null : exactText(measure, unscaled(total), Number(rows)),
         }
       }
+      // The sum could overflow a hugeint, so two parts are added up.
       const units = `replace(${value}::varchar, '.', '')::hugeint`
       return {
         texts: [count, `sum(${units} // ${partUnits})::varchar`, `sum(${units} % ${partUnits})::varchar`],

@@ -41,6 +41,7 @@ export class DoubleSum {
 /** Double nearest to `units * 2 ** exponent / divisor`, half to even; infinite if there is none. */
 function nearestDouble(units: bigint, exponent: number, divisor: bigint): number {
   const magnitude = units < 0n ? -units : units
+  // The quotient has more bits than a double, so rounding is exact.
   const shift = Math.max(0, bitsOf(divisor) - bitsOf(magnitude) + significantBits + 3)
   const dividend = magnitude << BigInt(shift)
   const stickyBit = BigInt(dividend % divisor !== 0n)

@@ -39,20 +39,20 @@ export function selectGroups(
   })
 }
 
-/** Returns the test of a condition on a value of a measure. */
 function testOf({ field, operator, values }: Condition): (value: string | null) => boolean {
   const [first = '', last = first] = values
   const { compare } = typeRow(field.type)
   const equals = new Set(equalValues(field, [first]))
   const isWithin = (value: string): boolean => compare(value, first) >= 0 && compare(value, last) <= 0
   const isEqual = (value: string): boolean => equals.has(value) || compare(value, first) === 0
+  const excludesPeriod = operator === 'ne' && values.length === 2
   return (value) => {
     if (value === null) return operator === 'ne'
     switch (operator) {
       case 'eq':
         return isEqual(value)
       case 'ne':
-        return values.length === 2 ? !isWithin(value) : !isEqual(value)
+        return excludesPeriod ? !isWithin(value) : !isEqual(value)
       case 'gt':
         return compare(value, first) > 0
       case 'gte':

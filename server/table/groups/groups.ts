@@ -12,7 +12,6 @@ export interface Grouping {
   readonly measures: readonly Measure[]
 }
 
-/** Sorted by their terms, nulls last. */
 export interface Groups {
   readonly count: number
   readonly rows: number

@@ -14,9 +14,6 @@ class Literals extends Parameters {
   }
 }
 
-/**
- * DuckDB SQL of an aggregate over the public Parquet files.
- */
 export function aggregateSql(
   { table, manifest }: Snapshot,
   { filter, terms, measures, conditions, ordering }: Aggregation,

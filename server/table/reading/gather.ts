@@ -26,17 +26,17 @@ export async function gather(
 ): Promise<Gathered> {
   const { parts } = snapshot.manifest
   const { client, pageBytesMax } = requester
-  let total = 0
+  let totalBytes = 0
   const work = async ({ part, rows }: RowsOfPart, signal: AbortSignal) => {
     const texts = await pool.texts(planGathered(snapshot, form, part, rows), client, signal)
-    total += texts.bytes.length
-    if (total > pageBytesMax) throw new TooLarge()
+    totalBytes += texts.bytes.length
+    if (totalBytes > pageBytesMax) throw new TooLarge()
     return { firstRow: parts[part]?.firstRow ?? 0, ...texts }
   }
   const results: Awaited<ReturnType<typeof work>>[] = []
   // Queries of one request do not wait for each other.
-  const inWork = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
-  for await (const texts of inWork) results.push(texts)
+  const textsOfParts = inOrder(byPart(snapshot, positions), pool.size, work, requester.signal())
+  for await (const texts of textsOfParts) results.push(texts)
   const timings = results.map(({ timing }) => timing)
   // Most queries need the order in which rows were read.
   const rowNumbers = results.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))

@@ -17,7 +17,7 @@ import { StoredRows, type Slice, type Text } from './stored-rows.ts'
 
 /** Beyond this number, DuckDB writes rows in its own threads. */
 const valuesRowsMax = 2000
-const rowsOfTurn = 16
+const stepsPerTurn = 16
 /** Smaller pages fit into one packet. */
 const gzipBytesMin = 1000
 /** Maximum to compress anew, since compression blocks the thread of all requests. */
@@ -109,12 +109,12 @@ async function fitInMemory(
   const chunkKeys = new Set<string>()
   let bytes = 0
   for (const slice of slices) {
-    const name = `${slice.part} ${slice.chunk}`
-    if (chunkKeys.has(name)) continue
-    chunkKeys.add(name)
+    const chunkKey = `${slice.part} ${slice.chunk}`
+    if (chunkKeys.has(chunkKey)) continue
+    chunkKeys.add(chunkKey)
     bytes += rows.chunkSize(slice)
     if (bytes > textBytesMax) return false
-    if (chunkKeys.size % rowsOfTurn === 0) await yielder.next()
+    if (chunkKeys.size % stepsPerTurn === 0) await yielder.next()
   }
   return true
 }
@@ -246,7 +246,7 @@ async function writtenValues(
     const { bytes, start } = rows.text(slice)
     let rowStart = start
     for (const next of rows.ends(slice)) {
-      if (count % rowsOfTurn === 0) await yielder.next()
+      if (count % stepsPerTurn === 0) await yielder.next()
       requireSize(lines.length, requester)
       values.find(bytes, rowStart, fieldsToFind)
       lines.add(count === 0 ? firstRowStart : betweenRows)

@@ -107,6 +107,7 @@ export class FinishedExports {
       for await (const chunk of chunks) {
         bytes += chunk.length
         this.#openBytes += chunk.length
+        // `#openBytes` already includes `bytes`, so `fits` gets 0.
         if (!this.fits(0) || bytes > this.#bytesMax / 2) {
           this.#openBytes -= bytes
           await handle.close()

@@ -66,9 +66,11 @@ export class PlannedSelections implements Selections {
   async groups(search: Search, grouping: Grouping): Promise<Groups> {
     await this.#operands.requireSeparateValues(search)
     const { table } = search.snapshot
-    const isHiding = table.minGroupSize > 1
+    const hidesSmallGroups = table.minGroupSize > 1
     const { terms, measures } = grouping
-    const groupingWithCounts = isHiding ? { terms, measures: [...measures, rowsMeasure(table)] } : grouping
+    const groupingWithCounts = hidesSmallGroups
+      ? { terms, measures: [...measures, rowsMeasure(table)] }
+      : grouping
     const key = { name: 'groups', terms: namesOf(terms), measures: namesOf(measures) } as const
     let estimate: number | null = null
     try {
@@ -84,7 +86,7 @@ export class PlannedSelections implements Selections {
         const groups = await this.#gate.during(estimate * valueBytes, client, signal, () =>
           this.#groups(withImpliedConditions(abortableSearch), groupingWithCounts),
         )
-        return isHiding ? withoutSmallGroups(groups, table.minGroupSize) : groups
+        return hidesSmallGroups ? withoutSmallGroups(groups, table.minGroupSize) : groups
       })
     } catch (error) {
       if (error instanceof TooCostly) error.groups ??= estimate
@@ -157,15 +159,15 @@ export class PlannedSelections implements Selections {
     search: Search,
     { scan, step }: Extract<SelectionPlan, { by: 'clickhouse' }>,
   ): Promise<Selection> {
-    const orElsewhere = async <T>(
+    const withLocalFallback = async <T>(
       work: () => Promise<T>,
-      alternative: (local: Selection) => T | Promise<T>,
+      useLocalSelection: (local: Selection) => T | Promise<T>,
     ) => {
       try {
         return await work()
       } catch (error) {
         if (!(error instanceof NotInClickHouse)) throw error
-        return alternative(await this.#find(search, { ...this.#paths, clickHouse: null }))
+        return useLocalSelection(await this.#find(search, { ...this.#paths, clickHouse: null }))
       }
     }
     const find = async (): Promise<Selection> => {
@@ -173,13 +175,13 @@ export class PlannedSelections implements Selections {
       return {
         count: selection.count,
         slice: (...range) =>
-          orElsewhere(
+          withLocalFallback(
             async () => selection.slice(...range),
-            (local) => local.slice(...range),
+            (localSelection) => localSelection.slice(...range),
           ),
       }
     }
-    return orElsewhere(find, (local) => local)
+    return withLocalFallback(find, (localSelection) => localSelection)
   }
 }
 

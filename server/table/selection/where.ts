@@ -55,7 +55,8 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
     case 'in':
       return equals(column, bound(equalValues(field, values)))
     case 'ne': {
-      if (values.length === 2) return outside(dialect, column, bound(values))
+      const excludesPeriod = values.length === 2
+      if (excludesPeriod) return outside(dialect, column, bound(values))
       const terms = bound(equalValues(field, values)).map((value) => dialect.differs(column, value))
       return `(${terms.join(' and ')})`
     }

@@ -308,7 +308,7 @@ describe('several files', () => {
     },
   )
 
-  test('or one large file, cast in batches, keep each row in its place, and rejects have their lines', async () => {
+  test('or one large file that is cast in batches keep each row in its place, and rejects have the right lines', async () => {
     const text = Array.from({ length: 60_000 }, (_, row) => {
       if (row === 30_000) return '"two\nlines",30000'
       return row === 59_000 ? 'x,5.5' : `${'value '.repeat(8)}${row},${row}`

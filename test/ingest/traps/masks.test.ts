@@ -234,7 +234,7 @@ test.each<[title: string, files: Record<string, string>, table?: object]>([
   ['the first line has a name of a field as a value', { 'd/1.csv': 'k,SECRET,note\na,1,x\n' }],
   ['the second file has no header line', { 'd/1.csv': 'note,k,n\n,a,1\n', 'd/2.csv': 'SECRET,a,1\n' }],
 ])(
-  'no message or report shows the values of a column that the catalog ignores if %s',
+  'if %s, no message or report shows the values of a column that the catalog ignores',
   async (_what, files, settings = {}) => {
     const source = { ignore: ['note'], files: 'd/*.csv' }
     const shop = await workshop(declared({ fields: ['k:string', 'n:integer'], source, ...settings }), files)

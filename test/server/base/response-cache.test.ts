@@ -14,7 +14,7 @@ describe('the response cache', () => {
     ])
   })
 
-  test('wants no second body for a key', () => {
+  test('does not ask for a body that it already has', () => {
     const cache = new ResponseCache(1_000_000)
     cache.isWanted('a', 100)
     cache.keep('a', body(100))

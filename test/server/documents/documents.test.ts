@@ -18,7 +18,7 @@ import {
 /** Texts that mean something to XML, Turtle, JSON in HTML, Python, TypeScript and SQL. */
 const hostile = `</script><script>alert(1)</script> ]]> "q" 'a' \\ & é \u0001 */ """ ; -- {x} <!--`
 
-describe('documents of hostile texts', () => {
+describe('documents of hostile texts:', () => {
   let app: Service['app']
   beforeAll(async () => {
     const definition = JSON.parse(
@@ -224,7 +224,7 @@ describe('documents of published tables', () => {
       ReturnType<typeof search>
     >
 
-  test('have an ETag of their content, and answer 304', async () => {
+  test('have an ETag of their content, and are answered with 304 until it changes', async () => {
     const ownShop = await workshop(tinyCatalog(table), { 'd/t.csv': first })
     await ownShop.ingest(now(1))
     const state = { shop: ownShop, service: await serve(ownShop) }
@@ -251,7 +251,7 @@ describe('documents of published tables', () => {
       expect([targets[index], name]).not.toEqual([targets[index], before[index]])
   })
 
-  test('count all packages of a search, whichever page it shows', async () => {
+  test('count all packages of a search on each of its pages', async () => {
     const definition = JSON.parse(catalogText([])) as { datasets: object[] }
     const [dataset] = definition.datasets
     const datasets = ['one', 'two', 'six'].map((slug) => ({ ...dataset, slug, tables: [] }))
@@ -281,27 +281,24 @@ describe('documents of published tables', () => {
       ['D, t: 4 linhas; antes, 3 (+1).', 'D, t: 3 linhas.'],
       '1 linha da origem foi descartada.',
     ],
-  ])(
-    'include the feed%s, which states the changes, the newest first',
-    async (query, locale, titles, rejected) => {
-      const feed = await textAt(service.app, `/feeds/d/t/atom.xml${query}`)
-      const entryTitles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
-      expect([entryTitles, feed.includes(`xml:lang="${locale}"`), feed.includes(rejected)]).toEqual([
-        titles,
-        true,
-        true,
-      ])
-      expect(feed).toContain(`<id>http://localhost:8000/feeds/d/t/atom.xml${query}</id>`)
-      expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
-        '2026-06-02T00:00:00.000Z',
-        '2026-06-02T00:00:00.000Z',
-        '2026-06-01T00:00:00.000Z',
-      ])
-    },
-  )
+  ])('include the feed%s, which states the newest changes first', async (query, locale, titles, rejected) => {
+    const feed = await textAt(service.app, `/feeds/d/t/atom.xml${query}`)
+    const entryTitles = [...feed.matchAll(/<entry>.*?<title>([^<]*)/g)].map(([, title]) => title)
+    expect([entryTitles, feed.includes(`xml:lang="${locale}"`), feed.includes(rejected)]).toEqual([
+      titles,
+      true,
+      true,
+    ])
+    expect(feed).toContain(`<id>http://localhost:8000/feeds/d/t/atom.xml${query}</id>`)
+    expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
+      '2026-06-02T00:00:00.000Z',
+      '2026-06-02T00:00:00.000Z',
+      '2026-06-01T00:00:00.000Z',
+    ])
+  })
 
   test.each(['/feeds/atom.xml', '/feeds/d/atom.xml', '/feeds/d/t/atom.xml'])(
-    '%s refuses an unknown language',
+    'include %s, which refuses an unknown language',
     async (target) => {
       const { status, body } = await rawGet(service.app, `${target}?lang=de`)
       expect([status, body.toString().includes('The parameter \\"lang\\" must be one of pt, en.')]).toEqual([
@@ -390,7 +387,7 @@ describe('documents of published tables', () => {
       expect([answer.status, answer.body.error.message.includes(message)]).toEqual([status, true])
     })
 
-    test('the help of every answer explains its action', async () => {
+    test('links each answer to the help of its action', async () => {
       for (const action of [
         'package_list',
         'package_show?id=d',

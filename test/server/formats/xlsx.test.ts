@@ -105,7 +105,7 @@ describe('a workbook', () => {
     ])
   })
 
-  test('has Portuguese headings by default, and names where titles are equal', async () => {
+  test('has Portuguese headings by default, with field names in brackets where titles are equal', async () => {
     const { body } = await get('/api/v1/dataset/d/t/data/?format=xlsx&page_size=1')
     const { Dados: [head] = [] } = await sheetsOf(body)
     expect(head).toEqual(['Número [i]', 'Valor (R$)', 'f', 'n', 'b', 'day', 'at', 'w', 'Número [iso]'])

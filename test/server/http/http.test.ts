@@ -28,8 +28,8 @@ function steady({ date, 'x-request-id': id, 'server-timing': _timing, ...rest }:
   return [rest, typeof date, typeof id]
 }
 
-describe('headers', () => {
-  test('are all present in an answer', async () => {
+describe('headers and methods:', () => {
+  test('an answer has all expected headers', async () => {
     const { app } = await serve(shop)
     const { headers } = await request(app).get(rows).expect(200)
     const {
@@ -144,7 +144,7 @@ test.each<[accept: string, status: number]>([
   expect((await request(service.app).get(rows).set('Accept', accept)).status).toBe(status)
 })
 
-describe('addresses', () => {
+describe('addresses:', () => {
   test.each<[publicUrl: string, v1: string, unversioned: string]>([
     [
       'http://localhost:8000',
@@ -163,7 +163,7 @@ describe('addresses', () => {
       'http://example.org/open/api/v1/dataset/d/',
       'https://example.org/open/api/dataset/d',
     ],
-  ])('start with PUBLIC_URL=%s', async (publicUrl, v1, unversioned) => {
+  ])('addresses in answers start with PUBLIC_URL=%s', async (publicUrl, v1, unversioned) => {
     const { app } = await serve(shop, { publicUrl: new URL(publicUrl) })
     const forged = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'ftp' }
     const detail = async (address: string) =>

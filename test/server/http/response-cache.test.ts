@@ -141,7 +141,7 @@ describe('an unchanged answer', () => {
     expect(dated).toEqual([file])
   })
 
-  test('has the same ETag in every process, which no other answer has', async () => {
+  test('has the same ETag in every process, and no other answer has this ETag', async () => {
     const [first, second] = [await serve(shop), await serve(shop)]
     const targets = [
       ...three,
@@ -233,7 +233,7 @@ describe('compression', () => {
     expect(again.status).toBe(304)
   })
 
-  test('a small answer is not compressed', async () => {
+  test('is skipped for a small answer', async () => {
     const { headers, body } = await rawGet((await serve(shop)).app, `${rows}?page_size=1`, {
       'Accept-Encoding': 'gzip',
     })
@@ -241,7 +241,7 @@ describe('compression', () => {
     expect(headers['etag']).toMatch(/^"[\w-]{22}"$/)
   })
 
-  test('HEAD states the length and encoding of GET', async () => {
+  test('gives HEAD the same length and encoding as GET', async () => {
     const { app } = await serve(shop)
     const head = await request(app).head(rows).set('Accept-Encoding', 'gzip').expect(200)
     const get = await request(app).get(rows).set('Accept-Encoding', 'gzip').expect(200)
@@ -314,7 +314,7 @@ test('no more than the allowed number of bodies is compressed at the same time, 
   expect([headers['content-encoding'], service.pool.statements]).toEqual(['gzip', statements])
 })
 
-describe('work that is shared', () => {
+describe('shared work:', () => {
   test.each(sampled(['identity', 'gzip']))(
     '100 simultaneous requests for one cold page (%s) run one query',
     async (encoding) => {
@@ -338,7 +338,7 @@ describe('work that is shared', () => {
     }
   })
 
-  test('a page that is requested twice is cached, one that is requested once is not', async () => {
+  test('a page is cached when it is requested for the second time', async () => {
     const service = await serve(shop)
     const target = `${rows}?page_size=10`
     const queries: number[] = []

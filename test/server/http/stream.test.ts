@@ -16,7 +16,7 @@ async function* slowToEnd(): AsyncGenerator<Uint8Array> {
 }
 
 test.each([true, false])(
-  'a request need not wait until the files of the answer before it are closed; length stated: %j',
+  'a request does not wait until the files of the previous answer are closed (length stated: %j)',
   async (isLengthTold) => {
     const limit = new ConcurrencyLimit({ max: 1, queueTimeoutMs: 0, queueLengthMax: 1 }, 'exports')
     const budget = new SendBudget({ unsentBytesMax: 1_000_000, sendTimeoutMs: 10_000 })

@@ -100,7 +100,7 @@ describe('requests of a class', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 1, 'rows-1h': 0 })
   })
 
-  test('are not used up by reading the state of a client', async () => {
+  test('are not counted when the state of a client is read', async () => {
     const limiter = limiterOf(10, minute, share)
     await counted(limiter)
     for (let time = 0; time < 5; time += 1)
@@ -135,7 +135,7 @@ describe('concurrent requests', () => {
     expect(await left(limiter)).toEqual({ 'rows-1m': 57, 'share-1m': 100 })
   })
 
-  test('are answered one by one by the process that counts for several', async () => {
+  test('are counted one by one if one process counts for several others', async () => {
     const counts = new MemoryCounts(10, minute)
     const channel = new CountsChannel((questions) => {
       // As late as on a busy machine.

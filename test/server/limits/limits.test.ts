@@ -135,7 +135,7 @@ describe('the limits of the catalog', () => {
     expect(limits.find(({ policy }) => policy === 'rows-1m')?.remaining).toBe(7)
   })
 
-  test('forget the least recently seen client if there are too many', async () => {
+  test('forget the least recently seen client if there are too many clients', async () => {
     const { app } = await serve(shop, { rateLimits: true, trustProxy: 1, clientsMax: 2 })
     const status = async (client: string): Promise<number> =>
       (await request(app).get(rows).set('X-Forwarded-For', client)).status
@@ -361,7 +361,7 @@ test('the remaining quotas of a client are listed with all limits, at no cost', 
   await request(app).get('/limits').set('Accept', 'text/html').expect(200).expect('Content-Type', /html/)
 })
 
-test('a share of all of the machine means no limit', async () => {
+test('a share of 100 percent of the machine means no limit', async () => {
   const { app } = await limited({ rows: [{ requests: 5, ...minute }], share: { percent: 100, ...minute } })
   const { headers } = await request(app).get(rows).expect(200)
   expect(headers['ratelimit-policy']).toBe('"rows-1m"; q=5; w=60')
@@ -411,7 +411,7 @@ test('an IPv6 client is a network of the configured size', () => {
   expect(keyOf(client, '2001:db8:0:1000::1')).not.toBe(keyOf(client, '2001:db8:1:1000::1'))
 })
 
-test('proxies are trusted by their subnets, and no others', () => {
+test('only proxies within the configured subnets are trusted', () => {
   const client = clientOf({ trustProxy: ['10.0.0.0/8', 'loopback'], clientIpv6Prefix: 56 })
   expect(keyOf(client, '192.0.2.7', '10.1.2.3')).toBe('192.0.2.7')
   expect(keyOf(client, '192.0.2.7, 10.9.9.9', '127.0.0.1')).toBe('192.0.2.7')

@@ -13,7 +13,7 @@ import { publishSamples } from '../../support/samples.ts'
 
 /** Behaviour of pages in a real browser. */
 
-describeInBrowser('pages in a browser', () => {
+describeInBrowser('in a browser,', () => {
   const browser = withBrowser()
   let at: Site
   let axe: string

@@ -161,7 +161,7 @@ test('a table without an earlier version says so', async () => {
   ])
 })
 
-test('the changes since an expired version are answered with 410', async () => {
+test('a request for the changes since an expired version is answered with 410', async () => {
   const { status } = await page('/en/dataset/d/t/changes/?since=20200101T000000Z-000000000000')
   expect(status).toBe(410)
 })

@@ -269,7 +269,7 @@ describe('charts of a table of running totals', () => {
   })
   const pageOf = async (query: string): Promise<string> =>
     (await rawGet(ownService.app, `/en/dataset/d/t/chart/${query}`, { Accept: 'text/html' })).body.toString()
-  test('the first chart is of the rows of the default filter, which readers can remove', async () => {
+  test('the first chart draws the rows of the default filter, which readers can remove', async () => {
     const page = await pageOf('')
     expect(numbersIn(page)).toEqual(['30', '20', '10'])
     expect(page).toMatch(/level is state.*last is yes|last is yes.*level is state/s)
@@ -297,7 +297,7 @@ describe('charts of a table of running totals', () => {
     expect(shapesIn(await svgOf(ownService, `${sums}uf,level`))).toEqual({})
   })
 
-  test('a chart over time offers to split by state, however many there are', async () => {
+  test('a chart over time offers to split by state, however many states there are', async () => {
     const page = await pageOf('?group=day&measure=rows')
     const split = formsIn(page)
       .flatMap(({ controls }) => controls)

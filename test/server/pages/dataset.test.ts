@@ -87,7 +87,7 @@ test('a dataset shows the promised update frequency beside the actual one, each 
   )
 })
 
-test('a table shows the license of its dataset, and the rows left out', async () => {
+test('a table shows the license of its dataset, and the number of rows that are left out', async () => {
   const text = shownText(await page('/en/dataset/rain/daily/'))
   expect(text).toContain('1 row of the source is left out.')
   expect(text).toContain('CC0')
@@ -101,7 +101,7 @@ test('a table shows the license of its dataset, and the rows left out', async ()
   expect(await shown('/en/dataset/d/')).toContain('Update frequency: monthly.')
 })
 
-test('versions are listed with the rows that each adds to the previous one', async () => {
+test('versions are listed with the number of rows that each version adds to the previous one', async () => {
   const text = shownText(await page('/en/files/rain/'))
   expect(text).toMatch(
     /Feb 2, 2026, 12:00 PM UTC: 6 rows \+1 row 20260202T120000Z-\w+ Feb 1, 2026, 12:00 PM UTC: 5 rows/,
@@ -289,7 +289,7 @@ describe('a chart', () => {
     for (const [link, count] of links) expect([link, rowCountOn(await shown(link))]).toEqual([link, count])
   })
 
-  describe('of a table with totals beside their parts', () => {
+  describe('of a table with totals beside their parts:', () => {
     let beside: Service
     beforeAll(async () => {
       const table = {
@@ -360,10 +360,13 @@ describe('a chart', () => {
       ['group=uf&measure=deaths__sum&level__ne=state&uf=XX', 'uf: "XX" is not a value'],
       ['group=uf&measure=deaths__sum&uf=XX', 'uf: "XX" is not a value'],
       ['group=uf&measure=deaths__sum&uf=BA', undefined],
-    ])('an aggregate that adds no totals to their parts has no hint about them: %s', async (query, hint) => {
-      const { headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/?${query}`)
-      expect(headers['acervo-hint']).toBe(hint)
-    })
+    ])(
+      'an aggregate that adds no totals to their parts has no hint about totals: %s',
+      async (query, hint) => {
+        const { headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/?${query}`)
+        expect(headers['acervo-hint']).toBe(hint)
+      },
+    )
 
     test.each<[query: string, values: string[][]]>([
       [
@@ -505,7 +508,7 @@ describe('a chart elsewhere', () => {
   })
 })
 
-test('rows are shown in a frame too, with a notice of newer ones', async () => {
+test('a frame can also show rows, with a notice if newer rows exist', async () => {
   const frames = await workshop(
     catalogAround([{ name: 't', order: ['n asc'], fields: [fieldOf('n:integer')] }]),
     { 'd/t.csv': 'n\n1\n' },

@@ -20,7 +20,7 @@ const hostile = [
 const joined = hostile.join(' ')
 const fieldNames = ['n', 's', `<b>"x' & y`, 'javascript:alert(1)', 'day']
 
-describeInBrowser('hostile texts', () => {
+describeInBrowser('hostile texts:', () => {
   const browser = withBrowser()
   let at: Site
   beforeAll(async () => {

@@ -147,10 +147,10 @@ test('every link of every page works, and no data becomes markup', async () => {
   expect(broken).toEqual([])
 }, 120_000)
 
-describe.each(languages)('a table in %s', (language) => {
+describe.each(languages)('on pages in %s,', (language) => {
   const page = `/${language}/dataset/d/t/`
 
-  test('shows the rows that the API has, in the declared order of the fields', async () => {
+  test('a table shows the rows that the API has, in the declared order of the fields', async () => {
     const { text } = await get(`${page}?page=3`)
     const heads = [...text.matchAll(/<th scope="col"[^>]*aria-sort="(\w+)"/g)].map(([, sort]) => sort)
     expect(heads).toEqual(['ascending', 'none', 'none', 'none', 'none', 'none', 'none'])

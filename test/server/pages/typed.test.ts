@@ -94,7 +94,7 @@ function cellsOf(markup: string): string[][] {
   )
 }
 
-describe.each(['en', 'pt'] as const)('pages in %s', (language) => {
+describe.each(['en', 'pt'] as const)('on pages in %s,', (language) => {
   const at = `/${language}/dataset/d/t/`
 
   test('a value finds its row if a reader types it as the page shows it', async () => {
@@ -128,7 +128,7 @@ describe.each(['en', 'pt'] as const)('pages in %s', (language) => {
     expect(cellsOf(markup)[0]?.[3]).toBe('1')
   })
 
-  test('values with titles are shown by them, and programs get the values', async () => {
+  test('values with titles are shown as their titles, while programs get the values', async () => {
     const [state, city] = language === 'pt' ? ['Estado', 'Município'] : ['State', 'City']
     const { markup } = await page(at)
     expect(cellsOf(markup).map((cells) => cells.at(-1))).toEqual(expect.arrayContaining([state, city]))

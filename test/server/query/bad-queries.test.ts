@@ -200,7 +200,7 @@ async function saidOf(query: string): Promise<string> {
   return (body as { detail: string }).detail
 }
 
-describe('several faults at once', () => {
+describe('several faults at once:', () => {
   test.each<[query: string, named: string[]]>([
     ['n=a&x=b&foo=1&ordering=zz', ['n', 'x', 'foo', 'ordering']],
     ['n=1&n=2', ['n']],
@@ -214,7 +214,7 @@ describe('several faults at once', () => {
     expect(errors.map(({ parameter }) => parameter).toSorted()).toEqual(named.toSorted())
   })
 
-  test('with more conditions than allowed are refused', async () => {
+  test('a query with more conditions than allowed is refused', async () => {
     const texts = ['s', 'w'].flatMap((name) =>
       ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains', 'startswith'].map(
         (operator) => `${name}__${operator}=a`,

@@ -46,7 +46,7 @@ function faultsOf(query: string): readonly ParameterError[] {
   }
 }
 
-describe('defaults', () => {
+describe('defaults:', () => {
   test('without parameters, the query is the first page of 1,000 rows, with all fields in alphabetical order', () => {
     const { page, pageSize, snapshot, format, fields, conditions, words, ordering } = read('')
     expect({ page, pageSize, snapshot, format, conditions, words, ordering }).toEqual({
@@ -92,7 +92,7 @@ describe('the normal form', () => {
     expect(normal(query)).toBe(form)
   })
 
-  test('equal filters have equal cache keys, and different filters have different cache keys', () => {
+  test('gives equal filters equal cache keys, and different filters different cache keys', () => {
     const same = [
       'city=A&n__gt=1',
       'n__gt=1&city=A',
@@ -110,7 +110,7 @@ describe('the normal form', () => {
     expect(keysOf([...same, ...others]).size).toBe(1 + others.length)
   })
 
-  test('two queries have the same key only if they select the same rows', () => {
+  test('gives two queries the same key only if they select the same rows', () => {
     const chosen = fc.record({
       conditions: fc.subarray(['city=A', 'n__gte=1', 'is=true']),
       search: fc.constantFrom('', 'search=x', 'search=y', 'search=x+y'),
@@ -163,7 +163,7 @@ describe('the normal form', () => {
   })
 })
 
-describe('faults of queries', () => {
+describe('faults of queries:', () => {
   test.each<[query: string, parameter: string, says: RegExp]>([
     ['city=a&city=b', 'city', /appears twice/],
     ['city=a&city__eq=a', 'city__eq', /repeats a condition/],

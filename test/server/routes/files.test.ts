@@ -136,7 +136,7 @@ describe('a part of a file', () => {
     expect(headers['content-range']).toBe(`bytes ${start}-${start + body.length - 1}/${whole.length}`)
   })
 
-  test('beyond its end is 416, with its length', async () => {
+  test('beyond its end is answered with 416 and the length of the file', async () => {
     const { length } = (await get(`${base}/t.csv.gz`)).body
     const { status, headers, body } = await get(`${base}/t.csv.gz`, { range: 'bytes=99999-' })
     expect([status, headers['content-range'], headers['content-type'], headers['cache-control']]).toEqual([
@@ -165,7 +165,7 @@ test('a request of a client that already has the file is answered with 304', asy
   expect([status, body.length]).toEqual([304, 0])
 })
 
-describe('a missing file is a problem', () => {
+describe('if a file is missing,', () => {
   test.each<[target: string, status: number, detail: RegExp]>([
     ['/files/none/t.csv.gz', 404, /^There is no dataset "none"\.$/],
     ['/files/d/none.csv.gz', 404, /^There is no table "none" in d; its tables: t, absent\.$/],

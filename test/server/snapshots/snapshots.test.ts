@@ -40,7 +40,7 @@ const json = async (service: Service, target: string) => {
 }
 
 describe('paging', () => {
-  test('with a snapshot in the address stays on it through a refresh, and names it', async () => {
+  test('with a snapshot in the address stays on this snapshot through a refresh, and names it', async () => {
     const { shop, ids } = await shopOf([1])
     const service = await serve(shop)
     const first = await json(service, `${rows}?page_size=5&snapshot=current`)
@@ -111,7 +111,7 @@ describe('paging', () => {
       '../t',
       '20260102T030405Z-0123456789ab/',
     ]),
-  )('snapshot=%s is refused with the name of the parameter', async (id) => {
+  )('with snapshot=%s is refused, and the message names the parameter', async (id) => {
     const { shop } = await shopOf([1])
     const { status, body } = await json(await serve(shop), `${rows}?snapshot=${encodeURIComponent(id)}`)
     expect([status, body['errors']]).toEqual([

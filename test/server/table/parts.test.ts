@@ -83,45 +83,48 @@ test.each<[number, string, ServiceOptions]>([
 )
 
 describe('in every format', () => {
-  test.each(sampled([0, 1]))('digits and texts are those of the source: %i', async (at) => {
-    const shop = await workshop(
-      catalogAround([
+  test.each(sampled([0, 1]))(
+    'digits and texts are those of the source (0: a packed table, 1: an unpacked table): %i',
+    async (at) => {
+      const shop = await workshop(
+        catalogAround([
+          {
+            name: 't',
+            order: ['n asc'],
+            ...(at === 0 && { packed: true }),
+            fields: ['n:integer', 'doc:json', 'tags:list', 'place:point'].map(fieldOf),
+          },
+        ]),
         {
-          name: 't',
-          order: ['n asc'],
-          ...(at === 0 && { packed: true }),
-          fields: ['n:integer', 'doc:json', 'tags:list', 'place:point'].map(fieldOf),
+          'd/t.csv':
+            'n,doc,tags,place\n' +
+            '1,"{""b"": 0.12345678901234567890, ""a"": 1e400,\n ""z"": ""\\u00e3\\/""}","[""x"",  ""\\u00e3""]","-01.50, +2"\n2,,,\n',
         },
-      ]),
-      {
-        'd/t.csv':
-          'n,doc,tags,place\n' +
-          '1,"{""b"": 0.12345678901234567890, ""a"": 1e400,\n ""z"": ""\\u00e3\\/""}","[""x"",  ""\\u00e3""]","-01.50, +2"\n2,,,\n',
-      },
-    )
-    const [outcome] = await shop.ingest()
-    expect(outcome?.status).toBe('published')
-    const { app, close } = await serve(shop)
-    const doc = '{"b": 0.12345678901234567890, "a": 1e400,  "z": "\\u00e3\\/"}'
-    const row = `{"doc":${doc},"n":1,"place":{"lat":-1.5,"lon":2},"tags":["x","ã"]}`
-    const nothing = '{"doc":null,"n":2,"place":null,"tags":null}'
-    const csvRow = `1,"${doc.replaceAll('"', '""')}","[""x"",""ã""]","-1.5,2"`
-    const answers = new Map<string, string>()
-    for (const format of ['json', 'ndjson', 'csv']) {
-      const { body } = await rawGet(app, `/api/v1/dataset/d/t/export/?format=${format}`, {
-        'Accept-Encoding': 'identity',
+      )
+      const [outcome] = await shop.ingest()
+      expect(outcome?.status).toBe('published')
+      const { app, close } = await serve(shop)
+      const doc = '{"b": 0.12345678901234567890, "a": 1e400,  "z": "\\u00e3\\/"}'
+      const row = `{"doc":${doc},"n":1,"place":{"lat":-1.5,"lon":2},"tags":["x","ã"]}`
+      const nothing = '{"doc":null,"n":2,"place":null,"tags":null}'
+      const csvRow = `1,"${doc.replaceAll('"', '""')}","[""x"",""ã""]","-1.5,2"`
+      const answers = new Map<string, string>()
+      for (const format of ['json', 'ndjson', 'csv']) {
+        const { body } = await rawGet(app, `/api/v1/dataset/d/t/export/?format=${format}`, {
+          'Accept-Encoding': 'identity',
+        })
+        answers.set(format, body.toString())
+        const page = await rawGet(app, `${data}?format=${format}`)
+        expect(page.body.toString()).toContain(format === 'csv' ? csvRow : row)
+      }
+      expect(Object.fromEntries(answers)).toEqual({
+        json: `[${row},${nothing}]`,
+        ndjson: `${row}\n${nothing}\n`,
+        csv: `n,doc,tags,place\n1,"${doc.replaceAll('"', '""')}","[""x"",""ã""]","-1.5,2"\n2,,,\n`,
       })
-      answers.set(format, body.toString())
-      const page = await rawGet(app, `${data}?format=${format}`)
-      expect(page.body.toString()).toContain(format === 'csv' ? csvRow : row)
-    }
-    expect(Object.fromEntries(answers)).toEqual({
-      json: `[${row},${nothing}]`,
-      ndjson: `${row}\n${nothing}\n`,
-      csv: `n,doc,tags,place\n1,"${doc.replaceAll('"', '""')}","[""x"",""ã""]","-1.5,2"\n2,,,\n`,
-    })
-    await close()
-  })
+      await close()
+    },
+  )
 })
 
 test.each([

@@ -93,7 +93,7 @@ describe('pages', () => {
     ['%00', null],
     ['%D9%A2', null],
     ['99999999999999999999', null],
-  ])('page=%s selects a page, or is refused', async (page, first) => {
+  ])('are selected by page=%s, or the value is refused', async (page, first) => {
     const response = await request(app).get(`${address}?page_size=10&page=${page.replaceAll(' ', '%20')}`)
     const body = response.body as { results?: { n: number }[]; detail?: string }
     // A plus sign is a space in a query, so `+3` asks for page " 3".
@@ -104,7 +104,7 @@ describe('pages', () => {
   })
 
   test.each(['0', '-1', '10001', 'abc', '1.5', '1e2', ' 5', '%00', '９'])(
-    'page_size=%s is refused with the name of the parameter',
+    'with page_size=%s are refused, and the message names the parameter',
     async (size) => {
       const response = await request(app)
         .get(`${address}?page_size=${encodeURI(size)}`)

@@ -110,7 +110,7 @@ describe('a selection is computed once', () => {
 
 const keyOf = (n: number): string => String((n * 7919) % 5003).padStart(6, '0')
 
-describe('only parts that can have matching rows are read', () => {
+describe('only parts that can have matching rows are read:', () => {
   test('for conditions on the first field of the order', async () => {
     const { app, statements } = await recordStatements(shop)
     expect((await getPage(app, `${address}?n__range=600,700&state=SP`)).count).toBe(

@@ -51,8 +51,8 @@ export function bars(drawing: Sized): Drawn {
     const positiveSum = group.marks.reduce((sum, mark) => sum + Math.max(0, mark?.value ?? 0), 0)
     return [
       textAt(shortName(group.name, nameLengthMax), 0, y + 15),
-      stack(drawing, group, (from, to, mark) =>
-        rect(x(Math.min(from, to)), barY + 4, Math.abs(x(to) - x(from)), 14, mark),
+      stack(drawing, group, (from, to, seriesIndex) =>
+        rect(x(Math.min(from, to)), barY + 4, Math.abs(x(to) - x(from)), 14, seriesIndex),
       ),
       textAt(textOf(group), x(positiveSum) + 8, barY + 15),
     ].join('')

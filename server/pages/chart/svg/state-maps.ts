@@ -114,9 +114,7 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
   })
 }
 
-/**
- * Draws a small line chart per state, each scaled to its own highest value, in tiles arranged like the map.
- */
+/** Scales the line chart of each state to its own highest value. */
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
   const [tileWidth, tileHeight] = [width / mapColumns, isNarrow ? 76 : 84]
@@ -124,7 +122,6 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
   const stride = Math.ceil(groups.length / statePointsMax)
   const shownGroups = groups.filter((_, index) => (groups.length - 1 - index) % stride === 0)
   const [from, to] = [shownGroups[0]?.at ?? 0, shownGroups.at(-1)?.at ?? 0]
-  // On phones, the number stands below the name.
   const [top, plotWidth, plotHeight] = isNarrow
     ? [30, tileWidth - 10, tileHeight - 42]
     : [22, tileWidth - 10, tileHeight - 34]

@@ -111,12 +111,12 @@ export function lines(drawing: Sized): Drawn {
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const x = groupPositions(drawing)
   const isGap = gapsOf(groups)
-  const paths = series.map((_, place) => {
-    let isOpen = false
+  const paths = series.map((_, seriesIndex) => {
+    let hasPreviousMark = false
     const commands = groups.flatMap(({ marks }, index) => {
-      const mark = marks[place]
-      const command = isOpen && !isGap(index) ? 'L' : 'M'
-      isOpen = mark !== null && mark !== undefined
+      const mark = marks[seriesIndex]
+      const command = hasPreviousMark && !isGap(index) ? 'L' : 'M'
+      hasPreviousMark = mark !== null && mark !== undefined
       return mark === null || mark === undefined
         ? []
         : [`${command}${round(x(index))} ${round(y(mark.value))}`]
@@ -125,14 +125,14 @@ export function lines(drawing: Sized): Drawn {
       element('path', '', {
         d,
         fill: 'none',
-        stroke: colours[place] ?? ink,
+        stroke: colours[seriesIndex] ?? ink,
         'stroke-linejoin': 'round',
         'stroke-linecap': 'round',
-        class: `l${place}`,
+        class: `l${seriesIndex}`,
         ...attributes,
       })
     if (commands.length === 1) return line(`${commands.join('')}h0.1`, { 'stroke-width': '6' })
-    const hasLastPeriod = groups.at(-1)?.marks[place] != null
+    const hasLastPeriod = groups.at(-1)?.marks[seriesIndex] != null
     if (!drawing.isPartial || !hasLastPeriod) return line(commands.join(''), { 'stroke-width': '2' })
     // The last period is incomplete, so the segment that leads to it is dashed.
     const lastSegment = commands.slice(-2).join('').replace(/^L/, 'M')
@@ -154,12 +154,12 @@ function endLabels(drawing: Sized, y: (value: number) => number, x: (index: numb
     const mark = drawing.groups[index]?.marks[place]
     return mark == null ? [] : [{ name, place, left: x(index), top: y(mark.value) }]
   })
-  let free = 0
+  let baselineMin = 0
   const labels = ends
     .toSorted((a, b) => a.top - b.top)
     .map(({ name, place, left, top }) => {
-      const baseline = Math.max(top + 4, free)
-      free = baseline + lineHeight - 2
+      const baseline = Math.max(top + 4, baselineMin)
+      baselineMin = baseline + lineHeight - 2
       return rect(left + 8, baseline - 9, 10, 10, place) + textAt(shortName(name), left + 22, baseline)
     })
   return labels.join('')
@@ -199,19 +199,20 @@ export function columns(drawing: Sized): Drawn {
   const [min, max] = axisBounds(drawing, true)
   const y = (value: number): number => 8 + plotHeight - ((value - min) / (max - min)) * plotHeight
   const distances = groups.slice(1).map(({ at }, index) => at - (groups[index]?.at ?? at))
-  const distanceMin = distances.reduce((least, width) => Math.min(least, width), Infinity)
+  const distanceMin = distances.reduce((least, distance) => Math.min(least, distance), Infinity)
   const span = (groups.at(-1)?.at ?? 0) - (groups[0]?.at ?? 0)
+  // Half a slot extends beyond the first and the last position.
   const slotWidth =
     groups.length === 1 ? plotWidth / 2 : Math.max(1, (plotWidth * distanceMin) / (span + distanceMin))
   const x = groupPositions(drawing, slotWidth / 2)
   const body = groups.map((group, index) =>
-    stack(drawing, group, (from, to, series) =>
+    stack(drawing, group, (from, to, seriesIndex) =>
       rect(
         x(index) - slotWidth * 0.4,
         y(Math.max(from, to)),
         slotWidth * 0.8,
         y(Math.min(from, to)) - y(Math.max(from, to)),
-        series,
+        seriesIndex,
       ),
     ),
   )

@@ -207,10 +207,10 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     // `rowSet` has only rows with these words, so DuckDB need not test words.
     const remainingFilter = rowSet === null ? filter : { ...filter, words: [] }
     const cost = costOf(snapshot, scan, remainingFilter, order)
-    // Few rows need a second test: row numbers restart in each part.
+    // A restricted scan also finds rows with equal numbers in other parts.
     const isAnswerExact = rowSet === null || (filter.words.length === 0 && !isFew)
     // When `rowSet` filters the result, all rows that are read must be sorted first.
-    const readMax = isAnswerExact || isFew ? count : rowsOf(scan)
+    const rowsReadMax = isAnswerExact || isFew ? count : rowsOf(scan)
     const readPositions = (window: { first: number; limit: number | null }): Promise<Uint32Array> =>
       this.#numbers(search, { ...allPositionsKind, ...window }, async (signal) => {
         await this.#checkBudget(cost, search)
@@ -221,7 +221,8 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     const end = slice.first + slice.rows
     if (isAnswerExact && end <= prefixRows)
       return cut(await readPositions({ first: 0, limit: prefixRows }), slice.first)
-    if (isFew || readMax * 4 <= this.#limits.selectionBytesMax)
+    const bytesReadMax = rowsReadMax * Uint32Array.BYTES_PER_ELEMENT
+    if (isFew || bytesReadMax <= this.#limits.selectionBytesMax)
       return cut(await readPositions(allPositionsKind), slice.first)
     if (isAnswerExact && end <= uncachedDepthMax)
       return readPositions({ first: slice.first, limit: slice.rows })

@@ -61,6 +61,7 @@ export async function leadingSpan({ snapshot, filter: { conditions }, requester 
   let span: Span = { from: 0, to: snapshot.manifest.rows }
   for (const condition of conditions) {
     const sortedField = sortedFor(snapshot, condition)
+    // Without a separate order, the table's own order begins with the field.
     const isLeading = sortedField?.order === null
     const spans = isLeading ? await spansOf(snapshot, sortedField, condition, requester) : null
     if (spans === null) continue

@@ -18,7 +18,7 @@ export type Clause = readonly [Choice, ...Choice[]]
 export class Clauses {
   readonly #rows: ReadonlyMap<string, Float64Array>
   readonly #chosenByField = new Map<string, Chosen>()
-  readonly #several: Clause[] = []
+  readonly #multiFieldClauses: Clause[] = []
 
   /** @param rows number of rows by field and code */
   constructor(rows: ReadonlyMap<string, Float64Array>) {
@@ -32,14 +32,14 @@ export class Clauses {
     )
     if (first === undefined) return
     if (furtherChoices.length > 0) {
-      this.#several.push([first, ...furtherChoices])
+      this.#multiFieldClauses.push([first, ...furtherChoices])
       return
     }
     const earlierChoice = this.#chosenByField.get(first.field)
     const intersection =
       earlierChoice === undefined
         ? first.chosen
-        : first.chosen.map((is, code) => is & (earlierChoice[code] ?? 0))
+        : first.chosen.map((flag, code) => flag & (earlierChoice[code] ?? 0))
     this.#chosenByField.set(first.field, intersection)
   }
 
@@ -51,7 +51,7 @@ export class Clauses {
     const singleClauses = [...this.#chosenByField].map(([field, chosen]): Clause => [
       this.#choice(field, chosen),
     ])
-    return [...singleClauses, ...this.#several]
+    return [...singleClauses, ...this.#multiFieldClauses]
       .filter((clause) => clause.every((choice) => choice.rows < rows))
       .map((clause) => (clause.some((choice) => choice.rows > 0) ? withoutNone(clause) : clause))
       .toSorted((a, b) => maxRows(a) - maxRows(b))
@@ -160,27 +160,27 @@ function partsOfValues(field: Term, values: readonly string[]): (string | null)[
   })
 }
 
-/** The part of null, and of texts that are no dates, is null. */
+/** Returns a test of parts, which are null without a valid date. */
 function partTest({ field, operator, values }: Condition): (part: string | null) => boolean {
   const [first = '', last = first] = [values[0], values.at(-1)]
   const wantedValues = new Set(values)
-  const compared =
-    (isChosen: (order: number) => boolean) =>
+  const comparisonTest =
+    (holdsFor: (order: number) => boolean) =>
     (part: string | null): boolean =>
-      part !== null && isChosen(compareValues(field, part, first))
+      part !== null && holdsFor(compareValues(field, part, first))
   switch (operator) {
     case 'isnull':
       return (part) => (part === null) === (first === 'true')
     case 'ne':
       return (part) => part === null || !wantedValues.has(part)
     case 'gt':
-      return compared((order) => order > 0)
+      return comparisonTest((order) => order > 0)
     case 'gte':
-      return compared((order) => order >= 0)
+      return comparisonTest((order) => order >= 0)
     case 'lt':
-      return compared((order) => order < 0)
+      return comparisonTest((order) => order < 0)
     case 'lte':
-      return compared((order) => order <= 0)
+      return comparisonTest((order) => order <= 0)
     case 'range':
       return (part) =>
         part !== null && compareValues(field, part, first) >= 0 && compareValues(field, part, last) <= 0
