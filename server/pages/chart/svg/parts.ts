@@ -53,7 +53,7 @@ export interface Drawn {
   readonly body: string
 }
 
-export function translated(x: number, y: number, content: string): string {
+export function atOffset(x: number, y: number, content: string): string {
   return content === '' ? '' : element('g', content, { transform: `translate(${x} ${y})` })
 }
 

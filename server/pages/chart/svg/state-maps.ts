@@ -7,7 +7,7 @@ import {
   soft,
   rule,
   type Drawn,
-  translated,
+  atOffset,
   textAt,
   round,
   withTitle,
@@ -147,7 +147,7 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
       label +
       textAt(short(highest), numberX, isNarrow ? 24 : 12, { ...anchor, ...numberStyle })
     return [
-      translated(
+      atOffset(
         column * tileWidth,
         row * tileHeight,
         element('title', xmlText(`${state}: ${short(highest)}`)) + tile,
