@@ -6,7 +6,7 @@ interface NamePattern {
   readonly read: (place: string) => ReadonlyMap<string, string> | 'ambiguous' | null
 }
 
-/** Limit in characters, since matching several fields takes polynomial time. */
+/** Longest address, in characters: matching several fields takes polynomial time. */
 const placeMax = 1024
 
 /** @returns null if the pattern has no field, repeats one, or has no text between two */

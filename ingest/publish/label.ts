@@ -71,7 +71,7 @@ export function definitionsUntil(table: Table, partRows: number, converter: numb
   return Array.from({ length: converter }, (_, before) => definitionOf(table, partRows, before + 1))
 }
 
-interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
+interface SnapshotContent extends Pick<Manifest, 'partitions' | 'header'> {
   readonly dataset: Dataset
   readonly table: Table
   readonly sources: readonly Source[]
@@ -91,7 +91,7 @@ interface Labelled extends Pick<Manifest, 'partitions' | 'header'> {
 
 /** Returns an id, made of the time and a hash of the content, and the parts with checksums. */
 export async function nameSnapshot(
-  { sources, definition, importDate, reusedFiles }: Labelled,
+  { sources, definition, importDate, reusedFiles }: SnapshotContent,
   folder: string,
   writtenParts: readonly WrittenPart[],
 ): Promise<{ snapshot: SnapshotId; parts: Part[] }> {
@@ -108,7 +108,7 @@ export async function nameSnapshot(
 }
 
 export async function createManifest(
-  content: Labelled,
+  content: SnapshotContent,
   { snapshot, parts }: { snapshot: SnapshotId; parts: Part[] },
   folder: string,
   serverFiles: ServerFiles,

@@ -19,14 +19,14 @@ export function suggestField(column: SeenColumn): SuggestedField {
     const notice = nullTexts.length === 0 ? { isNotable: true } : nullsNotice(field, nullTexts)
     return { ...field, keys, ...notice }
   }
-  const nonTextSuggestion = column.isText === true ? null : nonTextField(column, valueTexts, nullTexts)
-  if (nonTextSuggestion !== null && nonTextSuggestion.keys.type !== 'string') return nonTextSuggestion
+  const typedSuggestion = column.isText === true ? null : nonTextField(column, valueTexts, nullTexts)
+  if (typedSuggestion !== null && typedSuggestion.keys.type !== 'string') return typedSuggestion
   const doubtfulNulls = nullTexts.filter((text) => !unmistakableNulls.has(text))
   const isTrimmed = isPadded(column, valueTexts)
   const trimmedTexts = isTrimmed ? [...new Set(valueTexts.map((text) => text.trim()))] : valueTexts
   const textCounts = isTrimmed ? trimmedCounts(column.texts) : column.texts
   const plainField =
-    nonTextSuggestion ?? textField({ ...column, texts: textCounts }, trimmedTexts, nullKeys, doubtfulNulls)
+    typedSuggestion ?? textField({ ...column, texts: textCounts }, trimmedTexts, nullKeys, doubtfulNulls)
   const stringField = isTrimmed ? trimmedField(plainField, valueTexts) : plainField
   const withNulls = { ...stringField, keys: { ...stringField.keys, ...nullKeys } }
   return unmistakableNullTexts.length === 0

@@ -68,8 +68,12 @@ export class SingleFlight<T> {
 
   #begin(key: string, work: (signal: () => AbortSignal) => Promise<T>): Flight<T> {
     let controller: AbortController | null = null
-    const stop = (): AbortController => (controller ??= new AbortController())
-    const flight: Flight<T> = { result: work(() => stop().signal), stopController: stop, callerCount: 0 }
+    const stopController = (): AbortController => (controller ??= new AbortController())
+    const flight: Flight<T> = {
+      result: work(() => stopController().signal),
+      stopController: stopController,
+      callerCount: 0,
+    }
     this.#flying.set(key, flight)
     const forget = (): void => this.#forget(key, flight)
     flight.result.then(forget, forget)

@@ -28,7 +28,7 @@ import type { Items } from '../../core/duckdb/vectors.ts'
 import { isChoice, isTextColumn } from './arrow-columns.ts'
 import type { OutputColumn, ColumnWriter } from './format.ts'
 
-/** Writes the format's aggregates as an Arrow IPC stream. */
+/** Writes columns as an Arrow IPC stream. */
 export function arrowWriter(columns: readonly OutputColumn[]): ColumnWriter {
   const stream = new StreamWriter(columns)
   return {

@@ -17,7 +17,6 @@ export interface Snapshot {
    */
   readonly pin: (files: readonly string[]) => Promise<() => void>
   readonly lastModified: string
-  /** Approximate JSON bytes of a row. */
   readonly rowBytes: number
   readonly report: SnapshotReport | null
   /** Values of fields with few values; empty without a report. */

@@ -102,7 +102,7 @@ describe('with all other text of a catalog unchanged, an entry is added', () => 
       'other datasets on several lines',
       '{\n"title": "T",\n"datasets": [\n{ "slug": "a", "tables": [] }\n]\n}\n',
     ],
-  ])('to JSON with a new dataset if the JSON has %s', (_what, before) => {
+  ])('in a new dataset, to JSON that has %s', (_what, before) => {
     const catalog = JSON.parse(addTable(before, entry, place)) as { datasets: { slug: string }[] }
     expect(catalog.datasets.at(-1)).toMatchObject({ slug: 'b', tables: [{ name: 't' }] })
     expect({ ...catalog, datasets: catalog.datasets.slice(0, -1) }).toEqual(JSON.parse(before))

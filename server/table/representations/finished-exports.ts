@@ -40,7 +40,7 @@ export class FinishedExports {
     })
   }
 
-  /** Also counts exports that are being read. */
+  /** One export may take half of the cache; all open exports, twice the cache. */
   fits(bytes: number): boolean {
     return bytes <= this.#bytesMax / 2 && this.#openBytes + bytes <= 2 * this.#bytesMax
   }

@@ -57,7 +57,7 @@ describe.each([
     expect(new Set(tags).size).toBe(1)
   })
 
-  test('comes completely if the range refers to other or unknown bytes', async () => {
+  test('comes completely if If-Range names another or an unknown version', async () => {
     const { body, headers } = await get()
     for (const headerList of [{ 'If-Range': '"other"' }, { Range: 'rows=0-1' }, { Range: 'bytes=0-1,5-6' }]) {
       const answer = await get({ Range: 'bytes=0-9', ...headerList })
