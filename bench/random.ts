@@ -15,7 +15,7 @@ export function randomFrom(seed: string): Random {
   const integerBetween = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1))
   return {
     next,
-    integerBetween: integerBetween,
+    integerBetween,
     chance: (probability) => next() < probability,
     pick: <T>(items: readonly T[]): T => {
       const item = items[Math.floor(next() * items.length)]

@@ -18,7 +18,7 @@ type SampleRow = Readonly<Record<string, string>>
 interface Repetition {
   readonly row: SampleRow
   /** Index of the row in the sample; `copy` is the index of the copy. */
-  readonly at: number
+  readonly index: number
   readonly copy: number
   readonly rows: readonly SampleRow[]
   readonly copies: number
@@ -38,7 +38,7 @@ export async function repeatedRows(id: keyof typeof renewed, count: number): Pro
   function* repeat(): Generator<SourceRow> {
     for (let copy = 0, rowsLeft = count; copy < copies; copy += 1)
       for (const [at, row] of rows.entries())
-        if (rowsLeft-- > 0) yield renewed[id]({ row, at, copy, rows, copies })
+        if (rowsLeft-- > 0) yield renewed[id]({ row, index: at, copy, rows, copies })
   }
 }
 
@@ -83,7 +83,7 @@ function renewedCase({ row, copy, copies }: Repetition): SourceRow {
 }
 
 /** Varies a sample row: copies get other numbers, and names mixed from several rows. */
-function renewedPartner({ row, at: index, copy, rows }: Repetition): SourceRow {
+function renewedPartner({ row, index, copy, rows }: Repetition): SourceRow {
   const mixedName = (name: string): string => {
     if (copy === 0) return row[name] ?? ''
     const middleRow = rows[(index + 31 * copy) % rows.length]

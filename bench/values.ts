@@ -4,8 +4,10 @@ import type { Random } from './random.ts'
 
 const places = ['Água', 'Boa Vista', 'Caçador', 'Ilhéus', 'Jaú', 'Mossoró', 'São Paulo', 'Três Corações']
 
-const dateFrom = ({ integerBetween: between }: Random): string =>
-  new Date(Date.UTC(between(2010, 2025), between(0, 11), between(1, 28))).toISOString().slice(0, 10)
+const dateFrom = ({ integerBetween }: Random): string =>
+  new Date(Date.UTC(integerBetween(2010, 2025), integerBetween(0, 11), integerBetween(1, 28)))
+    .toISOString()
+    .slice(0, 10)
 
 export const randomValue: Readonly<Record<FieldType, (random: Random, digits: Digits) => string>> = {
   bool: (random) => String(random.chance(0.5)),

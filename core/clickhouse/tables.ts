@@ -30,7 +30,7 @@ export function clickHouseColumns(table: Table): Map<string, ClickHouseColumn> {
     const form = queryFields.has(field.name) ? formOf(field) : null
     if (form === null) return []
     const foldedColumn = typeRow(field.type).isText ? `f${index}_folded` : null
-    return [[field.name, { name: `f${index}`, foldedColumn: foldedColumn, ...form }]]
+    return [[field.name, { name: `f${index}`, foldedColumn, ...form }]]
   })
   return new Map(columns)
 }
@@ -102,9 +102,11 @@ export function writtenColumns(
   const columns = table.fields.flatMap((field, index) => {
     const column = byField.get(field.name)
     if (column === undefined) return []
-    const { name, foldedColumn: folded, literalOf: written } = column
-    const valueColumn = { name, sql: written(`f${index}`) }
-    return folded === null ? [valueColumn] : [valueColumn, { name: folded, sql: foldedSql(`f${index}`) }]
+    const { name, foldedColumn, literalOf } = column
+    const valueColumn = { name, sql: literalOf(`f${index}`) }
+    return foldedColumn === null
+      ? [valueColumn]
+      : [valueColumn, { name: foldedColumn, sql: foldedSql(`f${index}`) }]
   })
   return [{ name: rowColumn, sql: `(${position})::uinteger` }, ...columns]
 }
@@ -118,9 +120,9 @@ export const loadingName = (name: string): string => `${name}/loading`
 export function createStatements(table: Table, name: string, cluster: string | null): string[] {
   const columnsByField = clickHouseColumns(table)
   const columns = [...columnsByField]
-  const stored = columns.flatMap(([, { name: column, type, foldedColumn: folded }]) => [
+  const stored = columns.flatMap(([, { name: column, type, foldedColumn }]) => [
     `${column} Nullable(${type})`,
-    ...(folded === null ? [] : [`${folded} Nullable(String)`]),
+    ...(foldedColumn === null ? [] : [`${foldedColumn} Nullable(String)`]),
   ])
   const indexes = columns
     .filter(([field]) => table.filters.includes(field))

@@ -84,8 +84,8 @@ export function itemsOf(vector: DuckDBVector | null): Items {
   const values = isTyped(items) ? items : dataView instanceof DataView ? bytesIn(dataView) : null
   if (values === null) throw new TypeError('expected a vector of numbers')
   return nullCount === 0
-    ? { values, validBits: null, nullCount: nullCount }
-    : { values: withoutNulls(values, validBits, count), validBits: validBits, nullCount: nullCount }
+    ? { values, validBits: null, nullCount }
+    : { values: withoutNulls(values, validBits, count), validBits, nullCount }
 }
 
 /** Replaces nulls with zeros: DuckDB leaves old memory there, such as values of other requests. */

@@ -8,7 +8,7 @@ import { asFailure, type Reject } from '../base/rejects.ts'
 import { referencedTables } from '../job/expectations.ts'
 import type { Findings, Learn, Outcome } from '../job/report.ts'
 import { inScratch } from '../publish/scratch.ts'
-import { decide } from '../run/decide.ts'
+import { ingestIfChanged } from '../run/decide.ts'
 import type { IngestOptions } from '../run/options.ts'
 import { expectedFiles } from '../source/find.ts'
 
@@ -104,7 +104,7 @@ async function checkTable(
       // Tables that refer to this one are checked against these rows.
       if (additions.parts !== undefined) unpublished.set(tableId(table), additions.parts)
     }
-    return decide(table, published, { ...options, publish: false, tableProgress: progress, learn })
+    return ingestIfChanged(table, published, { ...options, publish: false, tableProgress: progress, learn })
   }
   try {
     return checkedTable(await decideOutcome(), before, findings, warnings, options)

@@ -45,7 +45,7 @@ export interface Conversion {
   readonly db: Connection
   readonly table: Table
   readonly fields: readonly MatchedField[]
-  readonly columns: number
+  readonly columnCount: number
   readonly weights: readonly ColumnWeights[]
   readonly scratch: string
   /** Indexes of the fields in a file of another order; undefined for all fields. */

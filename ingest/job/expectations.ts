@@ -82,7 +82,7 @@ export async function requireReferences(
       table: tableWithReferences,
       fields,
       // No CSV file is read, so it has no columns to compare.
-      columns: 0,
+      columnCount: 0,
       weights: [],
       scratch,
       parts: placedParts,

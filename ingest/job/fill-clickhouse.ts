@@ -38,7 +38,7 @@ export async function fillClickHouse(
           db,
           table,
           fields: table.fields.map((field) => ({ field, column: null })),
-          columns: 0,
+          columnCount: 0,
           weights: [],
           scratch,
           parts: parts.map(({ key, firstRow, rows }) => ({ path: store.place(key), firstRow, rows })),

@@ -76,7 +76,7 @@ export function partitionsOf(
 
 export function warningsOf(
   { table, files }: Job,
-  { filesWithoutLastLineFeed: unended, filesWithoutStop: endless, lineNotes }: ReadSource,
+  { filesWithoutLastLineFeed, filesWithoutStop, lineNotes }: ReadSource,
 ): string[] {
   // Compressed files and files with checksums can be verified without a length.
   const unmeasured = files.filter(
@@ -86,8 +86,10 @@ export function warningsOf(
   const misread = lineNotes.find(({ kind }) => kind === 'misread')
   return [
     ...(misread === undefined ? [] : [`line ${misread.line} of ${misread.file} ${misreadText}`]),
-    ...unended.map((file) => `the last line of ${file} has no line ending: check that the file is complete`),
-    ...endless.map(
+    ...filesWithoutLastLineFeed.map(
+      (file) => `the last line of ${file} has no line ending: check that the file is complete`,
+    ),
+    ...filesWithoutStop.map(
       (file) =>
         `no line of ${file} begins with ${JSON.stringify(table.source.stopAt)}, where its rows should end: check that the file is complete`,
     ),

@@ -40,7 +40,7 @@ interface DecideOptions extends IngestOptions {
  * Does what a table needs: nothing, if its source is unchanged or was withdrawn, else a conversion.
  * @throws TableFailure if nothing can be published
  */
-export async function decide(
+export async function ingestIfChanged(
   table: Table,
   published: PublishedState,
   options: DecideOptions,

@@ -16,7 +16,7 @@ import { withTableLock } from '../publish/lock.ts'
 import { inScratch, sweepScratch } from '../publish/scratch.ts'
 import { asFailure, TableFailure } from '../base/rejects.ts'
 import { failureReport, type Outcome } from '../job/report.ts'
-import { decide as ingestIfChanged, type PublishedState } from './decide.ts'
+import { ingestIfChanged, type PublishedState } from './decide.ts'
 import { definitionFor, requireEngine } from './open-job.ts'
 import type { IngestOptions } from './options.ts'
 
@@ -154,7 +154,7 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
       previous = earlierManifest.snapshot
       break
     }
-    return { manifest, isDamaged: true, damagedIds: damagedIds, previous }
+    return { manifest, isDamaged: true, damagedIds, previous }
   }
 }
 

@@ -86,7 +86,7 @@ interface JobOfTable extends Pick<Job, 'before' | 'reusable' | 'previous' | 'scr
 
 export async function withJob<Result>(
   table: Table,
-  { obtainedFiles: obtained, unpublished = new Map(), ...inputs }: JobOfTable,
+  { obtainedFiles, unpublished = new Map(), ...inputs }: JobOfTable,
   options: IngestOptions,
   work: (job: Job) => Promise<Result>,
 ): Promise<Result> {
@@ -109,8 +109,8 @@ export async function withJob<Result>(
       ...inputs,
       table,
       dataset: datasetOf(table, options),
-      files: obtained.map(({ file }) => file),
-      identify: (file, index) => ({ ...file, ...obtained[index]?.validators }),
+      files: obtainedFiles.map(({ file }) => file),
+      identify: (file, index) => ({ ...file, ...obtainedFiles[index]?.validators }),
       limits: options,
       store: options.store,
       referenced,

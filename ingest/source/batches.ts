@@ -10,9 +10,9 @@ export interface Tally {
   readonly columns: readonly ColumnFacts[]
   readonly records: number
   /** Line feeds in values. */
-  readonly breaks: number
+  readonly valueLineFeeds: number
   /** Longest record so far, in bytes. */
-  readonly longest: number
+  readonly longestRecordBytes: number
 }
 
 /** Consecutive records in plain form with the same columns. */
@@ -41,7 +41,14 @@ const piecesMax = 64
 /** Bytes for about a second of work, and little space on disk. */
 export const batchBytesDefault = 128 * 1024 * 1024
 
-const nothingTallied: Tally = { header: [], headerLine: null, columns: [], records: 0, breaks: 0, longest: 0 }
+const nothingTallied: Tally = {
+  header: [],
+  headerLine: null,
+  columns: [],
+  records: 0,
+  valueLineFeeds: 0,
+  longestRecordBytes: 0,
+}
 
 /** Writes records to files, and passes them on as batches of limited size. */
 export class BatchWriter {
@@ -151,8 +158,8 @@ function difference(totals: Tally, before: Tally): Tally {
       bytes: bytes - (before.columns[index]?.bytes ?? 0),
     })),
     records: totals.records - before.records,
-    breaks: totals.breaks - before.breaks,
-    longest: totals.longest,
+    valueLineFeeds: totals.valueLineFeeds - before.valueLineFeeds,
+    longestRecordBytes: totals.longestRecordBytes,
   }
 }
 

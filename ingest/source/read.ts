@@ -292,8 +292,8 @@ function tallyOf(scans: readonly Scan[]): Tally {
       bytes: furtherColumns.reduce((total, counts) => total + (counts[index]?.bytes ?? 0), bytes),
     })),
     records: scanners.reduce((total, { records }) => total + records, 0),
-    breaks: scanners.reduce((total, { counts: { breaks } }) => total + breaks, 0),
-    longest: Math.max(0, ...scanners.map(({ longest }) => longest)),
+    valueLineFeeds: scanners.reduce((total, { counts: { breaks } }) => total + breaks, 0),
+    longestRecordBytes: Math.max(0, ...scanners.map(({ longest }) => longest)),
   }
 }
 
@@ -328,13 +328,11 @@ function joinScans(
     lineNotes: scans.flatMap(({ file, scanner }) => scanner.lineNotes.map((note) => ({ file, ...note }))),
     afterEmptyRows: scans.flatMap(({ scanner }) => scanner.afterEmptyRows),
     rejects: rejectsIn(scans),
-    lastLines: scans.flatMap(
-      ({ file, last: linesAtEnd, scanner: { hasFoundStopLine: hasFooter, footer, counts } }) => {
-        const countPrefix = counts.last > 1 ? `${counts.last.toLocaleString('en')} lines from: ` : ''
-        const texts = [...(hasFooter ? [`${countPrefix}${footer}`] : []), ...linesAtEnd.lines]
-        return texts.map((text) => ({ file, text: hidesText ? null : text }))
-      },
-    ),
+    lastLines: scans.flatMap(({ file, last: linesAtEnd, scanner: { hasFoundStopLine, footer, counts } }) => {
+      const countPrefix = counts.last > 1 ? `${counts.last.toLocaleString('en')} lines from: ` : ''
+      const texts = [...(hasFoundStopLine ? [`${countPrefix}${footer}`] : []), ...linesAtEnd.lines]
+      return texts.map((text) => ({ file, text: hidesText ? null : text }))
+    }),
     filesWithoutStop:
       table.source.stopAt === null
         ? []

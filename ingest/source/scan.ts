@@ -220,8 +220,8 @@ export class CsvScanner {
     }
     if (lastRowEnd > 0) this.#last = { line: lastRowLine, record: data.subarray(lastRowStart, lastRowEnd) }
     if (this.#isAtStopLine()) return collector.upTo(start)
-    const { fault, lineFeedsInValues: breaks } = this.#bounds
-    if (fault !== null) this.#stop(this.#line + breaks, fault)
+    const { fault, lineFeedsInValues } = this.#bounds
+    if (fault !== null) this.#stop(this.#line + lineFeedsInValues, fault)
     if (this.#isFaulty()) return nothing
     // An incomplete record waits for more bytes; its line feeds are counted again then.
     this.#rest = start < data.length ? data.subarray(start) : nothing
@@ -259,11 +259,11 @@ export class CsvScanner {
   }
 
   #processRecord(data: Buffer, start: number, areSound: boolean, collector: ByteCollector): void {
-    const { end, next, valueCount: values, lineFeedsInValues: breaks, hasLooseQuotes } = this.#bounds
+    const { end, next, valueCount, lineFeedsInValues, hasLooseQuotes } = this.#bounds
     const line = this.#line
     if (data[start] === byteOrderMark[0] && this.header !== null) this.#noteMark(line, data, start, end)
     if (this.#isAfterEmptyRow) this.#noteAfterEmptyRow(line, data.subarray(start, end))
-    this.#line += breaks + 1
+    this.#line += lineFeedsInValues + 1
     // With one column, a blank line is a row with an empty value.
     const noRow = this.#filled.length > 1 ? this.#filter.kindOf(data, start, end) : null
     this.longest = Math.max(this.longest, end - start)
@@ -271,8 +271,8 @@ export class CsvScanner {
       this.#stop(line, this.#tooLong(longestIn(recordValues(data.subarray(start, end), this.#marks))))
     } else if (noRow !== null || (end === start && this.header === null)) {
       if (end > start && noRow !== null) this.#notes.add(line, noRow)
-      if (noRow === 'empty' || noRow === null) this.#counts.blank += breaks + 1
-      else this.#counts.dropped += breaks + 1
+      if (noRow === 'empty' || noRow === null) this.#counts.blank += lineFeedsInValues + 1
+      else this.#counts.dropped += lineFeedsInValues + 1
       this.#isAfterEmptyRow = noRow === 'empty'
       collector.omit(start, next)
     } else if (this.header === null) {
@@ -291,15 +291,15 @@ export class CsvScanner {
             ? this.#otherHeader(header)
             : null
       if (reason === null && fault === null) {
-        this.#counts.header += breaks + 1
+        this.#counts.header += lineFeedsInValues + 1
         this.headerLine ??= line
         if (isLast) this.#begin(this.#options.header ?? header)
       } else this.#stop(line, reason ?? fault ?? '')
     } else if (this.#repeatsHeader(data, start, end)) {
       collector.omit(start, next)
-      if (this.#options.skipRepeatedHeaders) this.#counts.repeatedHeaders += breaks + 1
+      if (this.#options.skipRepeatedHeaders) this.#counts.repeatedHeaders += lineFeedsInValues + 1
       else this.#rejectRow(line, reasons.repeatedHeader, data.subarray(start, end))
-    } else if (areSound && this.#masks === null && values === this.#filled.length && !hasLooseQuotes) {
+    } else if (areSound && this.#masks === null && valueCount === this.#filled.length && !hasLooseQuotes) {
       // Uses bounds only: a Buffer view for each of millions of rows would be slow.
       if (next - end > 1) collector.omit(end, next - 1)
       this.#count(line)
@@ -308,7 +308,7 @@ export class CsvScanner {
       const record = data.subarray(start, end - extra)
       const reason =
         (areSound ? null : unsoundness(record, this.#options.encoding)) ??
-        this.#misfit(record, values - extra)
+        this.#misfit(record, valueCount - extra)
       const masked = reason === null && this.#masks !== null ? this.#mask(record, this.#masks) : null
       if (reason !== null || masked?.reason !== undefined) {
         this.#rejectRow(line, reason ?? masked?.reason ?? '', record)

@@ -413,7 +413,7 @@ function describeField(
   const { question, isNotable = false } = field
   const evidence = field.evidence(fieldTrial)
   const exceptions = exceptionsText(field, trial, index, placesText)
-  const advice = exceptions === null ? null : adviceOf(field, trial, index)
+  const advice = question === null && exceptions !== null ? adviceOf(field, trial, index) : null
   const findings = question === null ? [exceptions, advice] : [question, exceptions]
   const isOpen = question !== null || advice !== null
   return {

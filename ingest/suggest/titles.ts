@@ -14,7 +14,7 @@ const unsummablePattern = /[%‰°/]|^(?:c?m|anos|years)$/
 
 /**
  * `Valor (R$)` gives the title "Valor" and the unit "R$", if its values are numbers. A name of a variable,
- * such as `NM_CITY`, is no title.
+ * such as `NM_CITY`, is not a title.
  */
 export function titleAndUnitOf(cell: string, name: string, keys: FieldKeys): FieldTexts {
   const label = cell.replaceAll(/\s+/gu, ' ').trim()

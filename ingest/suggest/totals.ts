@@ -90,8 +90,8 @@ export function totalRowsIn(rows: readonly SampleRow[]): TotalRow[] {
   )
 }
 
-function isEqual(sum: number, text: string, { valueOf, absoluteSum: sumOfSizes }: RunningSums): boolean {
-  return Math.abs(sum - valueOf(text)) <= 1e-9 * Math.max(1, sumOfSizes)
+function isEqual(sum: number, text: string, { valueOf, absoluteSum }: RunningSums): boolean {
+  return Math.abs(sum - valueOf(text)) <= 1e-9 * Math.max(1, absoluteSum)
 }
 
 interface RunningSums {
@@ -129,7 +129,7 @@ function runningSums(
     (sumsBefore[from] ?? 0) -
     (excluded >= from && excluded < to ? (values[excluded] ?? 0) : 0)
   return {
-    sumBetween: sumBetween,
+    sumBetween,
     absoluteSum: values.reduce((sum, value) => sum + Math.abs(value), 0),
     valueOf,
   }

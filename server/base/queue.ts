@@ -149,8 +149,8 @@ export class ConcurrencyLimit {
   /**
    * Does work in a slot, once one is free.
    * @param signal removes the operation from the queue
-   * @throws QueueFull at once if no client yields a place in a full queue, or after the timeout; the reason
-   * of an aborted signal
+   * @throws QueueFull at once if no client yields a place in a full queue, or after the timeout; if the signal
+   * is aborted, its reason
    */
   async during<T>(client: string, signal: AbortSignal, work: (slot: Slot) => Promise<T>): Promise<T> {
     const { queueTimeoutMs, queueLengthMax } = this.#limits

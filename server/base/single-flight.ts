@@ -71,7 +71,7 @@ export class SingleFlight<T> {
     const stopController = (): AbortController => (controller ??= new AbortController())
     const flight: Flight<T> = {
       result: work(() => stopController().signal),
-      stopController: stopController,
+      stopController,
       callerCount: 0,
     }
     this.#flying.set(key, flight)

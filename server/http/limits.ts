@@ -131,7 +131,7 @@ const requestsOf: Readonly<Record<LimitClass, string>> = {
   files: 'requests for files',
 }
 
-export function sentenceOf({ limits, quota, per }: RemainingQuota['policy']): string {
+export function sentenceOf({ limitClass: limits, quota, per }: RemainingQuota['policy']): string {
   return limits === 'share'
     ? `At most ${(quota / 1000).toLocaleString('en')} seconds of processor time per ${per} are allowed for one client`
     : `At most ${quota} ${requestsOf[limits]} per ${per} are allowed`
@@ -143,7 +143,9 @@ function refusal({ standing, amount }: LimitReached, wholeTable: WholeTable | nu
   const { policy, remaining, resetMs } = standing
   const seconds = Math.max(1, secondsOf(resetMs))
   const costText =
-    policy.limits === 'share' ? `; this request needs about ${amount} ms, and ${remaining} ms are left` : ''
+    policy.limitClass === 'share'
+      ? `; this request needs about ${amount} ms, and ${remaining} ms are left`
+      : ''
   const better = wholeTable === null ? advice : `All rows are in one file: ${wholeTable.file.address}.`
   const detail = `${sentenceOf(policy)}${costText}; try again in ${seconds} s. ${better}`
   return new Problem('too-many-requests', detail, {

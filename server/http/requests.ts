@@ -11,7 +11,7 @@ import { accountFor } from './limits.ts'
 export const addressLengthMax = 8000
 
 /** @throws Problem malformed-request or address-too-long */
-export function requireSound({ rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
+export function requireWellFormed({ rawHeaders, httpVersion, url = '' }: IncomingMessage): void {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]

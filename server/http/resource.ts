@@ -56,7 +56,7 @@ export interface Serving {
   readonly shortcuts: Shortcuts
   readonly client: ClientOf
   /** Null if these resources have no pages. */
-  readonly browse: Browse | null
+  readonly findPage: Browse | null
   /** Null if the route names no published table. */
   readonly wholeTableOf: (params: ResourceRequest['params']) => WholeTable | null
 }
@@ -69,7 +69,7 @@ export function mount(
   router: Router,
   resource: Resource,
   hasFinalSlash: boolean,
-  { publicUrl, responder, shortcuts, client, browse: findPage, wholeTableOf }: Serving,
+  { publicUrl, responder, shortcuts, client, findPage, wholeTableOf }: Serving,
 ): void {
   const { path, name, description, countsAs = 'catalog', offers = [jsonOffer] } = resource
   const describe = descriptionHandler(

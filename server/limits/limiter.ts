@@ -66,9 +66,9 @@ export class Limiter {
     countsFor: (policy: Policy) => Counts,
   ) {
     this.#countedPolicies = policies.map((policy) => ({ policy, counts: countsFor(policy) }))
-    this.#sharePolicy = this.#countedPolicies.find(({ policy }) => policy.limits === 'share')
+    this.#sharePolicy = this.#countedPolicies.find(({ policy }) => policy.limitClass === 'share')
     for (const { policy, counts } of this.#countedPolicies) {
-      const { limits: limitClass } = policy
+      const { limitClass } = policy
       if (limitClass === 'share') continue
       const classLimits = this.#perClass.get(limitClass) ?? []
       this.#perClass.set(limitClass, [

@@ -4,7 +4,7 @@ import { limitClasses, type LimitClass } from '../../core/catalog/names.ts'
 export interface Policy {
   readonly name: string
   /** Limits requests of a class, or the processor time in ms of all requests. */
-  readonly limits: LimitClass | 'share'
+  readonly limitClass: LimitClass | 'share'
   readonly quota: number
   readonly windowMs: number
   /** Window as in the catalog, such as `1m`. */
@@ -25,7 +25,14 @@ export function policiesOf(limits: Limits, processors: number): Policy[] {
   return [...ofClasses, policyOf('share', quota, limits.share)]
 }
 
-export function policyOf(limits: Policy['limits'], quota: number, { windowMs, per }: Window): Policy {
-  const name = `${limits}-${per}`
-  return { name, limits, quota, windowMs, per, header: `"${name}"; q=${quota}; w=${windowMs / 1000}` }
+export function policyOf(limitClass: Policy['limitClass'], quota: number, { windowMs, per }: Window): Policy {
+  const name = `${limitClass}-${per}`
+  return {
+    name,
+    limitClass,
+    quota,
+    windowMs,
+    per,
+    header: `"${name}"; q=${quota}; w=${windowMs / 1000}`,
+  }
 }

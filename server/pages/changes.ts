@@ -15,7 +15,7 @@ import { findDataset, findTable } from '../routes/find.ts'
 import { unknownChanges } from '../routes/table-changes.ts'
 import {
   changesOf,
-  knownStarts as comparableVersions,
+  comparableVersions,
   type ChangesSnapshot,
   type KnownChanges,
 } from '../snapshots/changes.ts'

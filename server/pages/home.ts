@@ -12,7 +12,7 @@ import type { Resource } from '../http/resource.ts'
 import { languageFor } from '../documents/words/all.ts'
 import { parseQuery } from '../query/parameters.ts'
 import { searchTerms, wordsMax } from '../query/search-terms.ts'
-import type { findIndex } from '../routes/api-index.ts'
+import type { findApiIndex } from '../routes/api-index.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 import { searchForm, searchPage } from './search/results.ts'
 import { sparkOf } from './chart/spark.ts'
@@ -214,9 +214,9 @@ export function homePage(service: PageService): Resource {
 }
 
 /** Browsers get the home page in their language, programs the index of the API. */
-export function root(
+export function rootHandler(
   services: ReadonlyMap<Language, PageService>,
-  index: ReturnType<typeof findIndex>,
+  index: ReturnType<typeof findApiIndex>,
 ): RequestHandler {
   return async (req, res) => {
     const service = services.get(languageFor(req.headers['accept-language']))

@@ -138,10 +138,10 @@ function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView)
   ]
 }
 
-function whereWithoutTotals({ totals }: Table, { conditions: chosen }: RowQuery): string {
-  const free = [...totals].filter(([name]) => chosen.every(({ field }) => field.name !== name))
-  const conditions = free.map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
-  return conditions.length === 0 ? '' : `\nWHERE ${conditions.join(' AND ')}`
+function whereWithoutTotals({ totals }: Table, { conditions }: RowQuery): string {
+  const free = [...totals].filter(([name]) => conditions.every(({ field }) => field.name !== name))
+  const terms = free.map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
+  return terms.length === 0 ? '' : `\nWHERE ${terms.join(' AND ')}`
 }
 
 function consolePart(context: PageContext, view: SqlView, engine: Engine): Html {

@@ -5,7 +5,7 @@ import { withoutAccents, type Catalog } from '../../core/catalog/catalog.ts'
 import { addressesOf } from '../http/addresses.ts'
 import { commonHeaders } from '../http/headers.ts'
 import { accountFor, openAccount } from '../http/limits.ts'
-import { logRequests, requireDecodable, requireSound as requireWellFormed } from '../http/requests.ts'
+import { logRequests, requireDecodable, requireWellFormed } from '../http/requests.ts'
 import type { Log } from '../base/log.ts'
 import type { Meter } from '../base/meter.ts'
 import { answerProblem, Problem, starting } from '../http/problems.ts'
@@ -76,10 +76,10 @@ function routes(
     responder,
     shortcuts,
     client,
-    browse: null,
+    findPage: null,
     wholeTableOf: wholeTableOf(runtime),
   }
-  const browsable = { ...serving, browse: browsing(runtime, contexts) }
+  const browsable = { ...serving, findPage: browsing(runtime, contexts) }
   const toSlash = redirectToSlash(publicUrl)
   for (const family of catalog.families) {
     const router = express.Router({ caseSensitive: true, strict: true })

@@ -53,7 +53,7 @@ export async function buildRuntime(
     catalog,
     retention,
     log,
-    before: previous?.snapshots ?? null,
+    previous: previous?.snapshots ?? null,
     lacking: lackingFields,
     onOtherFields,
   })

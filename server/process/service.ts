@@ -164,7 +164,7 @@ export async function openService(
     },
     tables: () => current.built.runtime.snapshots.statuses,
     isReady: () => current.built.runtime.readiness.now().state === 'ready',
-    levels: {
+    readLevels: {
       connections,
       exports_running: () => exports.running,
       transfers_running: () => transfers.running,

@@ -158,8 +158,10 @@ export function withLists(
   const bracketedNames = new Set<string>()
   for (const [writtenName, text] of pairs) {
     const name = writtenName.endsWith('[]') ? writtenName.slice(0, -2) : writtenName
+    const earlierValues = valuesByName.get(name)
     if (!names.has(name) && !isListOperand(table, name)) otherPairs.push([writtenName, text])
-    else valuesByName.set(name, [...(valuesByName.get(name) ?? []), text])
+    else if (earlierValues === undefined) valuesByName.set(name, [text])
+    else earlierValues.push(text)
     if (name !== writtenName) bracketedNames.add(name)
   }
   const lists = [...valuesByName].map(([name, values]): [string, string] => {

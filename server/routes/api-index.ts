@@ -9,7 +9,7 @@ import { jsonType } from '../http/send.ts'
 import { parseQuery } from '../query/parameters.ts'
 
 export function apiIndex(family: Family, service: Runtime): Resource {
-  const find = findIndex(family, service)
+  const find = findApiIndex(family, service)
   return {
     path: '',
     name: 'Index',
@@ -18,7 +18,7 @@ export function apiIndex(family: Family, service: Runtime): Resource {
   }
 }
 
-export function findIndex(
+export function findApiIndex(
   family: Family,
   service: Runtime,
 ): (target: string, headers: IncomingHttpHeaders) => NamedResponse {

@@ -39,9 +39,9 @@ export function limitsOf({ limiter, client }: Runtime, sendPageToBrowser: Browse
     const text = JSON.stringify({
       limits: standings.map(({ policy, remaining, resetMs }) => ({
         policy: policy.name,
-        of: policy.limits,
+        of: policy.limitClass,
         quota: policy.quota,
-        unit: policy.limits === 'share' ? 'ms' : 'requests',
+        unit: policy.limitClass === 'share' ? 'ms' : 'requests',
         window_seconds: policy.windowMs / 1000,
         remaining,
         reset_seconds: Math.ceil(resetMs / 1000),

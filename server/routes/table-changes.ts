@@ -11,7 +11,7 @@ import {
   type ChangesTarget,
 } from '../query/changes-query.ts'
 import { parseRowQuery } from '../query/query.ts'
-import { changesOf, knownStarts, type ChangesSnapshot } from '../snapshots/changes.ts'
+import { changesOf, comparableVersions, type ChangesSnapshot } from '../snapshots/changes.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { linkToFile, pageBody, pageOf } from '../table/representations/page.ts'
 import { fileNameOf } from './file-name.ts'
@@ -111,7 +111,7 @@ export function unknownChanges(
   base: string,
 ): Problem {
   const { snapshot } = later.manifest
-  const oldestStart = knownStarts(later.manifest).at(-1)
+  const oldestStart = comparableVersions(later.manifest).at(-1)
   const startText = since === null ? 'the snapshot before it' : since
   if (oldestStart === undefined)
     return new Problem(

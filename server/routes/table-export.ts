@@ -54,7 +54,12 @@ export function tableExport(family: Family, service: Runtime): Resource {
     description: `All rows of a query as one stream. ${catalog.notice}`,
     countsAs: 'exports',
     offers: formats,
-    respond: respondWithRows(service, { formats, texts, exportedAt, citedAt: exportedAt }),
+    respond: respondWithRows(service, {
+      formats,
+      texts,
+      exportAddressOf: exportedAt,
+      citedAddressOf: exportedAt,
+    }),
   }
 }
 
@@ -62,14 +67,14 @@ interface ExportOptions {
   readonly formats: readonly [ExportFormat, ...ExportFormat[]]
   readonly texts: ReturnType<typeof defaultTexts>
   /** Absolute, without a query. */
-  readonly exportedAt: (dataset: Dataset, table: Table) => string
+  readonly exportAddressOf: (dataset: Dataset, table: Table) => string
   /** Address that a workbook names, without a query. */
-  readonly citedAt: (dataset: Dataset, table: Table) => string
+  readonly citedAddressOf: (dataset: Dataset, table: Table) => string
 }
 
 export function respondWithRows(
   service: ExportService,
-  { formats: offers, texts, exportedAt: exportAddressOf, citedAt: citedAddressOf }: ExportOptions,
+  { formats: offers, texts, exportAddressOf, citedAddressOf }: ExportOptions,
 ): (request: ResourceRequest, req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const { catalog, publicUrl, snapshots, freshness } = service
   const files = fileAddresses(publicUrl)
@@ -98,7 +103,7 @@ export function respondWithRows(
         return
       }
       await streamRows(
-        { ...texts, table, snapshot, query, format, exported: exportAddress, citedAddress: citedAddress },
+        { ...texts, table, snapshot, query, format, exported: exportAddress, citedAddress },
         service,
         request,
         req,
@@ -121,7 +126,7 @@ interface ExportedRows {
 }
 
 async function streamRows(
-  { catalog, language, table, snapshot, query, format, exported, citedAddress: cited }: ExportedRows,
+  { catalog, language, table, snapshot, query, format, exported, citedAddress }: ExportedRows,
   service: ExportService,
   request: ResourceRequest,
   req: IncomingMessage,
@@ -141,7 +146,7 @@ async function streamRows(
     columns,
     filter: query,
     parameters,
-    addressWith: (target: QueryParameters) => withQuery(cited, target, 1),
+    addressWith: (target: QueryParameters) => withQuery(citedAddress, target, 1),
   }
   const pack = 'pack' in format ? format.pack : undefined
   const texts = pack === undefined ? '' : JSON.stringify(workbookOf(workbookSource, 0))

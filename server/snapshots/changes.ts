@@ -53,7 +53,7 @@ function knownChanges(manifest: Manifest, since: SnapshotId | null): KnownChange
 }
 
 /** Snapshots from which changes are known, latest first. */
-export function knownStarts({ changes = [] }: Manifest): SnapshotId[] {
+export function comparableVersions({ changes = [] }: Manifest): SnapshotId[] {
   return changes.map(({ since }) => since)
 }
 

@@ -16,7 +16,7 @@ import { statusOf, missingReason, type TableStatus } from './status.ts'
 interface SnapshotOptions extends Pick<TablesContext, 'store' | 'retention' | 'log'> {
   readonly catalog: Catalog
   /** Snapshots of the previous catalog; tables with the same declaration are reused. */
-  readonly before?: Snapshots | null
+  readonly previous?: Snapshots | null
   /** Declared fields not published yet, by `dataset/table`. */
   readonly lacking?: FittedCatalog['lacking']
   readonly onOtherFields?: TablesContext['onOtherFields']
@@ -38,7 +38,7 @@ export class Snapshots {
   #isStopped = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor({ catalog, before: previous = null, lacking = new Map(), ...options }: SnapshotOptions) {
+  constructor({ catalog, previous = null, lacking = new Map(), ...options }: SnapshotOptions) {
     this.#lacking = lacking
     this.#common =
       previous === null

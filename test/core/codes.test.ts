@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import {
   codesChunks,
-  codesOf,
+  emptyCodes,
   countCodes,
   countsChunk,
   countsOf,
@@ -22,7 +22,7 @@ test.each([0, 1, 255, 256, 65_535])(
   (values) => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: values }), { maxLength: 300 }), (due) => {
-        const codes = codesOf(values, due.length)
+        const codes = emptyCodes(values, due.length)
         codes.set(due)
         expect(codes.BYTES_PER_ELEMENT).toBe(values < 256 ? 1 : 2)
         expect([...unpackGroup(packGroup(codes), values)]).toEqual(due)

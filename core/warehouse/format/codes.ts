@@ -31,7 +31,7 @@ export function sectionCount(rows: number): number {
   return Math.ceil(rows / sectionRows)
 }
 
-export function codesOf(values: number, rows: number): Codes {
+export function emptyCodes(values: number, rows: number): Codes {
   return isNarrow(values) ? new Uint8Array(rows) : new Uint16Array(rows)
 }
 

@@ -10,8 +10,8 @@ import type { ColumnWeights, MatchedField, Conversion } from '../conversion.ts'
  * nothing. Uses several threads only if no value has line feeds, since threads would split it.
  */
 export function plainSql(
-  { table, columns: columnCount, weights: fieldColumns }: Conversion,
-  { pieces, breaks: valueLineFeeds, longest: longestRecordBytes }: Batch,
+  { table, columnCount, weights: fieldColumns }: Conversion,
+  { pieces, valueLineFeeds, longestRecordBytes }: Batch,
   isInOrder = false,
 ): string {
   const { delimiter, quote } = table.source
@@ -62,7 +62,7 @@ export function conversionOf(
   fields: readonly MatchedField[],
   columns: number,
 ): Conversion {
-  return { db, table, fields, columns, weights: drawWeights(fields), scratch, parts: null }
+  return { db, table, fields, columnCount: columns, weights: drawWeights(fields), scratch, parts: null }
 }
 
 /**

@@ -226,22 +226,27 @@ async function tryFields(
   const badFields = fields.flatMap((field, index) =>
     countsOfField[index]?.bad === 0 ? [] : [{ ...field, index }],
   )
-  const orderedSql = fitsSql(attempts, plainSql(conversion, batch, true), batch).from
-  const misfits =
-    badFields.length === 0
-      ? []
-      : await conversion.db
-          .rows(`select field, text, count(*), array_to_string(min(record, ${recordsMax}), ' ')
-          from ${textsSql(batch, badFields, orderedSql)} where not is_good
-          group by field, text
-          qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
-          order by field, count(*) desc, min(record)`)
+  const misfits = badFields.length === 0 ? [] : await misfitsIn(conversion, batch, attempts, badFields)
   for (const [index, { tally }] of attempts.entries()) {
     tally.add(
       countsOfField[index] ?? { filled: 0, longest: 0, bad: 0 },
       misfits.filter(([field]) => numberOf(field) === index),
     )
   }
+}
+
+async function misfitsIn(
+  conversion: Conversion,
+  batch: Batch,
+  attempts: readonly Attempt[],
+  badFields: Parameters<typeof textsSql>[1],
+): Promise<readonly (readonly unknown[])[]> {
+  const orderedSql = fitsSql(attempts, plainSql(conversion, batch, true), batch).from
+  return conversion.db.rows(`select field, text, count(*), array_to_string(min(record, ${recordsMax}), ' ')
+    from ${textsSql(batch, badFields, orderedSql)} where not is_good
+    group by field, text
+    qualify row_number() over (partition by field order by count(*) desc, min(record)) <= ${misfitsMax}
+    order by field, count(*) desc, min(record)`)
 }
 
 /** Returns the SQL of `valuesSql`, where a good text also matches the patterns of its field. */

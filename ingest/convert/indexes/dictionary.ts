@@ -5,7 +5,7 @@ import {
   type Codes,
   codedBytesMax,
   codedValuesMax,
-  codesOf as emptyCodes,
+  emptyCodes,
   groupCount,
   groupRows,
 } from '../../../core/warehouse/format/codes.ts'
@@ -54,7 +54,7 @@ async function whatFits({ db }: Conversion, index: number, name: string): Promis
   return null
 }
 
-export async function forgetValues({ db }: Conversion, fields: readonly CodedField[]): Promise<void> {
+export async function dropValueTables({ db }: Conversion, fields: readonly CodedField[]): Promise<void> {
   for (const field of fields) await db.rows(`drop table ${tableOf(field)}`)
 }
 

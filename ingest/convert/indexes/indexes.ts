@@ -9,7 +9,7 @@ import type { FieldProfile } from '../profile/profile.ts'
 import { readSql, requireSame, sumOf } from '../proof.ts'
 import { type WrittenPart, type Conversion, sortedRowsSql } from '../conversion.ts'
 import { writeCodes } from './codes.ts'
-import { forgetValues as dropValueTables, numberValues, writeDictionary } from './dictionary.ts'
+import { dropValueTables, numberValues, writeDictionary } from './dictionary.ts'
 import { type WrittenOrder, writeOrders } from './orders.ts'
 
 /** Files beside the parts for fast access. Without them, answers are the same, but slower. */

@@ -4,7 +4,7 @@ import type { Connection } from '../../../core/duckdb/connection.ts'
 import type { ValueColumn } from './cells.ts'
 import type { Range } from './facts.ts'
 
-export const ranges = 20
+export const rangeCount = 20
 
 interface Measure extends ValueColumn {
   /** Converts values to numbers, and numbers back to texts. */
@@ -42,8 +42,8 @@ export async function histogramsOf(
 
 function edgesBetween(low: number, high: number): number[] {
   const inner = Array.from(
-    { length: ranges },
-    (_, step) => low * (1 - step / ranges) + high * (step / ranges),
+    { length: rangeCount },
+    (_, step) => low * (1 - step / rangeCount) + high * (step / rangeCount),
   )
   return [...inner, high]
 }

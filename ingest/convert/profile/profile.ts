@@ -5,7 +5,7 @@ import { type Conversion, numberOf, sortedSql } from '../conversion.ts'
 import { type ValueColumn, cellsSql, columnsTogether } from './cells.ts'
 import { type Facts, type Range, factsOf } from './facts.ts'
 import { type Frequent, frequentOf } from './frequent.ts'
-import { histogramsOf, ranges as rangeCount } from './histograms.ts'
+import { histogramsOf, rangeCount } from './histograms.ts'
 
 export interface FieldProfile {
   readonly name: string

@@ -49,7 +49,7 @@ export function valueText(words: Words, term: Term, value: string | null): strin
 }
 
 /** Converts a value in the form of `valueText` into the form of the API. */
-export function typedValue(words: Words, field: Field, text: string): string {
+export function valueFromInput(words: Words, field: Field, text: string): string {
   // An exact value takes precedence over an equal title of another value.
   if (field.valueTitles.has(text)) return text
   const foldedSearch = foldText(text)

@@ -29,7 +29,7 @@ export interface RequestedChart extends AggregateQuery {
 
 export interface ChartView extends ChartQuery {
   /** Total that a sum would count beside its parts; null if there is none. */
-  readonly mixed: Total | null
+  readonly mixedTotal: Total | null
   /** Null if a sum would count rows twice. */
   readonly answer: Aggregate | null
 }
@@ -123,8 +123,8 @@ export function chartKey(kind: string, { table, snapshot, aggregation }: ChartQu
 }
 
 /** Parameters with all groups, of which a chart shows some. */
-export function chartParameters({ query, chartPairs: chosen }: ChartQuery): QueryParameters {
-  return new Map([...rowParameters({ query }), ...chosen])
+export function chartParameters({ query, chartPairs }: ChartQuery): QueryParameters {
+  return new Map([...rowParameters({ query }), ...chartPairs])
 }
 
 export function sourceFacts(

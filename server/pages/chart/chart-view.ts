@@ -24,7 +24,7 @@ export async function chartView(
   // A default filter, such as one for states, may exclude all rows that the reader selects.
   const isEmpty = answer?.selected.length === 0
   if (isEmpty && fallback !== null) return chartView(fallback, engine, requester)
-  return { ...query, mixed: totalAmongParts, answer }
+  return { ...query, mixedTotal: totalAmongParts, answer }
 }
 
 export function captionOf({ words }: PageContext, view: ChartQuery): Caption {

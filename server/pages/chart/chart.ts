@@ -122,7 +122,7 @@ function chartHtml(service: PageService, context: PageContext, view: ChartView):
   const title = labelOf(words, view)
   const dimensions = dimensionsOf(table, view.snapshot.report)
   const parameters = chartParameters(view)
-  const { mixed: mixedTotals } = view
+  const { mixedTotal: mixedTotals } = view
   const isDrawn = view.answer !== null && view.answer.selected.length > 0
   const { manifest, report } = view.snapshot
   const actions = isDrawn ? actionsPart(service, view) : null

@@ -1,4 +1,4 @@
-import { typedValue as valueFromInput } from '../../documents/words/value-text.ts'
+import { valueFromInput } from '../../documents/words/value-text.ts'
 import type { Dataset, Field, Table } from '../../../core/catalog/catalog.ts'
 import { publicPath } from '../../http/redirect.ts'
 import type { NamedResponse } from '../../http/responder.ts'

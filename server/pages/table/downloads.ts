@@ -21,8 +21,8 @@ export function workbookFile(service: PageService): Resource {
     respond: respondWithRows(service, {
       formats: [xlsxFormat],
       texts: { catalog, language },
-      exportedAt: rowAddresses(service).export,
-      citedAt: (_, table) => `${publicUrl.origin}${addresses.table(language, table)}`,
+      exportAddressOf: rowAddresses(service).export,
+      citedAddressOf: (_, table) => `${publicUrl.origin}${addresses.table(language, table)}`,
     }),
   }
 }

@@ -12,7 +12,7 @@ interface Watched {
   readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly tables: () => readonly TableStatus[]
   readonly isReady: () => boolean
-  readonly levels: Readonly<Record<Level, () => number>>
+  readonly readLevels: Readonly<Record<Level, () => number>>
 }
 
 const levelHelp = {
@@ -93,7 +93,7 @@ export class Metrics implements Meter {
   }
 
   /** Reads these objects whenever metrics are collected. */
-  watch({ pools, caches, tables, isReady, levels: readLevels }: Watched): void {
+  watch({ pools, caches, tables, isReady, readLevels }: Watched): void {
     for (const [level, help] of Object.entries(levelHelp)) {
       // Report 0 if any worker cannot reach the shared counts.
       const aggregator = level === 'rate_limit_store_up' ? 'min' : 'sum'

@@ -151,7 +151,7 @@ test.each<[title: string, table: { refreshed?: string; order?: string[] }, isTak
     const catalog = catalogAround([{ name: 't', order: [], fields, ...tableKeys }])
     const retention = { count: 2, graceMs: 0 }
     const log = openLog('silent')
-    const after = new Snapshots({ store: shop.store, catalog, retention, log, before: snapshots })
+    const after = new Snapshots({ store: shop.store, catalog, retention, log, previous: snapshots })
     const [table] = allTables(catalog) as [Table]
     // A table that was not reused has no snapshot until the first refresh.
     expect(after.current(table) !== null).toBe(isTakenOver)

@@ -91,7 +91,7 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     const fields = [...conditions.map(({ field }) => field), ...searchedFields].map(({ name }) => name)
     const areKnown = [...fields, ...ordering.map(({ field }) => field)].every((name) => columns.has(name))
     const areSupported = conditions.every(({ operator }) => operator !== 'has' && operator !== 'within')
-    return areKnown && areSupported ? { columns, searchedFields: searchedFields } : null
+    return areKnown && areSupported ? { columns, searchedFields } : null
   }
 
   /** @throws NotInClickHouse, also when reading a slice */
@@ -129,7 +129,7 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
 
   async #queryOf(
     { snapshot, filter, requester }: Search,
-    { columns, searchedFields: searched }: ClickHouseStep,
+    { columns, searchedFields }: ClickHouseStep,
   ): Promise<ClickHouseQuery> {
     const { table, manifest } = snapshot
     const { conditions, words, ordering } = filter
@@ -146,7 +146,7 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     const keys = isInFileOrder(snapshot, filter) ? [] : ordering.filter(({ field }) => !fixed.has(field))
     const terms = [
       ...conditions.map((condition) => conditionSql(condition, dialect)),
-      ...words.map((word) => wordSql(searched.map(dialect.foldedSql), word, dialect)),
+      ...words.map((word) => wordSql(searchedFields.map(dialect.foldedSql), word, dialect)),
     ]
     const where = terms.length === 0 ? '' : ` where ${terms.join(' and ')}`
     return {
