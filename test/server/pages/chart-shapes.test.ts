@@ -142,7 +142,7 @@ test('two periods are drawn as bars, and their sums and averages are rounded in 
   expect(await textsOf('money__avg')).toEqual(expect.arrayContaining(['1.23B', '5.34']))
 })
 
-test('only a line that reaches the incomplete last period ends in dashes', async () => {
+test('only a line that reaches the incomplete last period ends in dashes, and a frame of it is one image', async () => {
   const fields = ['day:date', 'place:string', 'n:integer'].map(fieldOf)
   const table = { name: 't', order: ['day'], measures: ['n'], filters: ['place'], fields }
   const rows = ['2024-01-31,a', '2024-01-31,b', '2024-02-29,a', '2024-02-29,b', '2024-03-05,a']
@@ -150,7 +150,8 @@ test('only a line that reaches the incomplete last period ends in dashes', async
     'd/t.csv': `day,place,n\n${rows.map((row, n) => `${row},${n}\n`).join('')}`,
   })
   await shop.ingest()
-  const svg = await svgOf(await serve(shop), 'measure=n__sum&group=day__month,place&place__in=a,b')
+  const ownService = await serve(shop)
+  const svg = await svgOf(ownService, 'measure=n__sum&group=day__month,place&place__in=a,b')
   const linesOf = (place: number): string[] =>
     [...svg.matchAll(/<path [^>]*>/g)]
       .map(([path]) => path)
@@ -159,6 +160,9 @@ test('only a line that reaches the incomplete last period ends in dashes', async
     [false, true],
     [false],
   ])
+  // A frame has no links, also where a value is missing.
+  const frame = await rawGet(ownService.app, '/en/embed/d/t/chart/?group=day__month,place&place__in=a,b')
+  expect(new Set(frame.body.toString().match(/(?<=<svg[^>]*role=")\w+/g))).toEqual(new Set(['img']))
 })
 
 test('a line breaks at a gap in the data, and a single time is drawn without a line', async () => {
