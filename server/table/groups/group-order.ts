@@ -47,7 +47,7 @@ function testOf({ field, operator, values }: Condition): (value: string | null) 
   const isEqual = (value: string): boolean => equals.has(value) || compare(value, first) === 0
   const excludesPeriod = operator === 'ne' && values.length === 2
   return (value) => {
-    if (value === null) return operator === 'ne'
+    if (value === null) return operator === 'ne' || operator === 'isnull'
     switch (operator) {
       case 'eq':
         return isEqual(value)

@@ -92,6 +92,10 @@ const measured: [query: string, answer: string][] = [
   ],
   ['?group=state&measure=n__sum&n__sum=None', '{"count":0,"rows":6,"results":[]}'],
   [
+    '?group=state,day__month&measure=n__sum&n__sum=None',
+    '{"count":1,"rows":6,"results":[{"day__month":"2020-06","n__sum":null,"state":"SP"}]}',
+  ],
+  [
     '?group=state&measure=day__max&day__max=2020-06',
     '{"count":2,"rows":6,"results":[{"day__max":"2020-06-30","state":"RJ"},{"day__max":"2020-06-01","state":"SP"}]}',
   ],
