@@ -148,7 +148,7 @@ class Questions {
 
   #query({ fields, rows }: TableAbout): URLSearchParams {
     const query = new URLSearchParams()
-    for (let remaining = Math.floor(this.#random() * 3); remaining > 0; remaining -= 1) {
+    for (let conditionsLeft = Math.floor(this.#random() * 3); conditionsLeft > 0; conditionsLeft -= 1) {
       const { name, operators } = this.#pick(fields)
       const operator = operators.length === 0 ? 'eq' : this.#pick(operators)
       const value = operator === 'isnull' ? this.#pick(['true', 'false', 'x']) : this.#value(rows, name)

@@ -270,13 +270,13 @@ export async function cachedPages(bench: Bench): Promise<Line[]> {
   )
   const onePageAnswer = cachedAnswers.find(({ target }) => target === onePage())
   const tag = /\r\netag: (.*)/i.exec(onePageAnswer?.head ?? '')?.[1] ?? ''
-  const notModified = await fetchAnswers(service, [onePage()], { 'If-None-Match': tag })
+  const notModifiedAnswers = await fetchAnswers(service, [onePage()], { 'If-None-Match': tag })
   const [pagesFile, notModifiedFile] = [
     path.join(bench.folder, 'pages.json'),
     path.join(bench.folder, 'fresh.json'),
   ]
   await writeFile(pagesFile, JSON.stringify(cachedAnswers.map(asStored)))
-  await writeFile(notModifiedFile, JSON.stringify(notModified.map(asStored)))
+  await writeFile(notModifiedFile, JSON.stringify(notModifiedAnswers.map(asStored)))
   const pagesEnvironment = { ANSWERS: pagesFile }
   const headersEnvironment = { HEADERS: 'yes' }
   const servers = {

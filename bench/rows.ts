@@ -31,28 +31,28 @@ const isoDay = (time: number): string => new Date(time).toISOString().slice(0, '
  * Yields the rows of a sample repeatedly, with new keys.
  * @param id `covid19/caso_full` or `socios-brasil/socios`
  */
-export async function repeatedRows(id: keyof typeof renewed, count: number): Promise<Iterable<SourceRow>> {
+export async function repeatedRows(id: keyof typeof variations, count: number): Promise<Iterable<SourceRow>> {
   const rows = parse(await readFile(`samples/${id}.csv`), { columns: true }) as SampleRow[]
   const copies = Math.ceil(count / rows.length)
   return repeat()
   function* repeat(): Generator<SourceRow> {
     for (let copy = 0, rowsLeft = count; copy < copies; copy += 1)
       for (const [at, row] of rows.entries())
-        if (rowsLeft-- > 0) yield renewed[id]({ row, index: at, copy, rows, copies })
+        if (rowsLeft-- > 0) yield variations[id]({ row, index: at, copy, rows, copies })
   }
 }
 
-const renewed = { 'covid19/caso_full': renewedCase, 'socios-brasil/socios': renewedPartner }
+const variations = { 'covid19/caso_full': varyCase, 'socios-brasil/socios': varyPartner }
 
-/** Copies fill the days between weekly rows, then later periods, then places. */
-function renewedCase({ row, copy, copies }: Repetition): SourceRow {
-  const [weekDays, sampleDays] = [7, 112]
+/** Varies a row: copies fill days between weekly rows, then later periods, then places. */
+function varyCase({ row, copy, copies }: Repetition): SourceRow {
+  const [weekDays, sampleWeeks] = [7, 16]
   // Grows with the square root, so that dates and places both multiply.
   const periodsPerPlace = Math.min(6, Math.max(1, Math.round(Math.sqrt(copies) / 14)))
   const shiftsPerPlace = weekDays * periodsPerPlace
   const [shift, placeNumber] = [copy % shiftsPerPlace, Math.floor(copy / shiftsPerPlace)]
   const [dayOfWeek, period] = [shift % weekDays, Math.floor(shift / weekDays)]
-  const shiftDays = dayOfWeek + period * sampleDays
+  const shiftDays = dayOfWeek + period * sampleWeeks * weekDays
   const shiftedDate = (date: string | undefined): string => isoDay(Date.parse(date ?? '') + shiftDays * dayMs)
   const isState = row['city'] === '' && placeNumber === 0
   const numberOf = (name: string): number => Number(row[name])
@@ -83,7 +83,7 @@ function renewedCase({ row, copy, copies }: Repetition): SourceRow {
 }
 
 /** Varies a sample row: copies get other numbers, and names mixed from several rows. */
-function renewedPartner({ row, index, copy, rows }: Repetition): SourceRow {
+function varyPartner({ row, index, copy, rows }: Repetition): SourceRow {
   const mixedName = (name: string): string => {
     if (copy === 0) return row[name] ?? ''
     const middleRow = rows[(index + 31 * copy) % rows.length]

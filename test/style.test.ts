@@ -183,7 +183,7 @@ test('an exported name is defined once', () => {
   expect([...places].filter(([, files]) => files.length > 1)).toEqual([])
 })
 
-test('source files have names that say what they hold', () => {
+test('no source file has one of the unclear names', () => {
   expect([...texts.keys()].filter((file) => unclearFiles.has(path.basename(file, '.ts')))).toEqual([])
 })
 

@@ -18,7 +18,7 @@ import { openWarehouse } from '../base/program.ts'
 interface IngestFlags {
   readonly unpublished?: boolean
   readonly acceptDrift?: boolean
-  /** False to publish no changes, since they would show rows of the previous snapshot. */
+  /** False to publish no list of changes, which would show rows that were erased. */
   readonly changes?: boolean
   readonly quiet?: boolean
 }

@@ -74,7 +74,7 @@ export class CsvScanner {
   /** Start of the line that ended the rows. */
   footer = ''
   #isLeftOpen = false
-  #last: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
+  #lastRecord: { readonly line: number; readonly record: Buffer } = { line: 0, record: nothing }
   /** The last line of a truncated file is usually not terminated. */
   endsWithLineFeed = true
   #hasFault = false
@@ -137,7 +137,7 @@ export class CsvScanner {
 
   /** Line, column and first non-blank value of the last record; null without one, or if values are hidden. */
   get lastRow(): { readonly line: number; readonly column: number; readonly value: string } | null {
-    const { line, record } = this.#last
+    const { line, record } = this.#lastRecord
     const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
     const column = values.findIndex((cell) => cell.trim() !== '')
     return column === -1 || this.#options.hidesRows ? null : { line, column, value: values[column] ?? '' }
@@ -218,7 +218,8 @@ export class CsvScanner {
       }
       start = this.#bounds.next
     }
-    if (lastRowEnd > 0) this.#last = { line: lastRowLine, record: data.subarray(lastRowStart, lastRowEnd) }
+    if (lastRowEnd > 0)
+      this.#lastRecord = { line: lastRowLine, record: data.subarray(lastRowStart, lastRowEnd) }
     if (this.#isAtStopLine()) return collector.upTo(start)
     const { fault, lineFeedsInValues } = this.#bounds
     if (fault !== null) this.#stop(this.#line + lineFeedsInValues, fault)

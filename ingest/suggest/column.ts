@@ -4,13 +4,13 @@ import { momentField } from './moment-field.ts'
 import { numberField } from './number-field.ts'
 import { oddityOf } from './oddities.ts'
 import { isPadded, textField, trimmedField } from './text-field.ts'
-import { booleanWords, doubtfulYes, likelyNulls, unmistakableNulls, sureNulls, yesNoName } from './words.ts'
+import { booleanWords, doubtfulYes, likelyNulls, unmistakableNulls, nullWords, yesNoName } from './words.ts'
 
 /** Suggests the type and other keys of a field from the distinct texts of its column. */
 export function suggestField(column: SeenColumn): SuggestedField {
   const distinctTexts = [...column.texts.keys()]
-  const nullTexts = distinctTexts.filter((text) => sureNulls.has(text))
-  const valueTexts = distinctTexts.filter((text) => !sureNulls.has(text))
+  const nullTexts = distinctTexts.filter((text) => nullWords.has(text))
+  const valueTexts = distinctTexts.filter((text) => !nullWords.has(text))
   const unmistakableNullTexts = nullTexts.filter((text) => unmistakableNulls.has(text))
   const nullKeys = unmistakableNullTexts.length === 0 ? {} : { nulls: ['', ...unmistakableNullTexts] }
   if (valueTexts.length === 0) {
@@ -102,7 +102,7 @@ function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]):
 
 /** The words for yes and no must have no other meaning. */
 export function isYesNo({ texts }: SeenColumn): boolean {
-  const filledTexts = [...texts.keys()].filter((text) => !sureNulls.has(text))
+  const filledTexts = [...texts.keys()].filter((text) => !nullWords.has(text))
   return booleanWords.some(
     ([yes, no]) =>
       yes.length > 1 && filledTexts.length === 2 && filledTexts.includes(yes) && filledTexts.includes(no),

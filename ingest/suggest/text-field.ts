@@ -4,7 +4,7 @@ import { dayName, momentKeys, centuryQuestion, writtenAs } from './moment-field.
 import { momentForm, momentsOf } from './moments.ts'
 import { areCpfs, cpfEvidence, isWhole, notationKeysOf } from './number-field.ts'
 import { isAmbiguous, isLossy, numberForm, type NumberForm } from './numbers.ts'
-import { sureNulls } from './words.ts'
+import { nullWords } from './words.ts'
 
 const longText = 255
 const mostShare = 0.5
@@ -22,7 +22,7 @@ export function textField(
       : `say whether ${doubtfulNulls.map((text) => visibleJson(text)).join(' and ')} (${formatCount(doubtfulNulls.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtfulNulls])}`
   const longestSeen = Math.max(...valueTexts.map((text) => text.length))
   const example = visibleJson((valueTexts[0] ?? '').slice(0, 40))
-  const valueCount = [...texts].reduce((sum, [text, count]) => (sureNulls.has(text) ? sum : sum + count), 0)
+  const valueCount = [...texts].reduce((sum, [text, count]) => (nullWords.has(text) ? sum : sum + count), 0)
   const dateQuestion = centuryQuestion(valueTexts)
   const areAllCpfs =
     valueTexts.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(valueTexts)

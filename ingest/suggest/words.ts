@@ -1,6 +1,6 @@
 export const unmistakableNulls = new Set(['#NULO#', '#NULO', '#NE#', '#NE', '#N/A', '\\N'])
 /** Words for null, except in text columns, in which they may be names. */
-export const sureNulls = new Set([
+export const nullWords = new Set([
   '#NULO#',
   '#NULO',
   '#NE#',

@@ -345,9 +345,9 @@ function counterpartsIn({ rows, fields }: TableView, change: string): Map<Row, R
   for (const [index, row] of rows.entries()) {
     const before = rows[index - 1]
     if (before === undefined || pairs.has(before) || before[kindAt] === row[kindAt]) continue
-    const equal = row.filter((value, place) => value === before[place]).length
+    const equalCount = row.filter((value, place) => value === before[place]).length
     // The kind of change always differs.
-    if (equal >= (row.length - 1) / 2) pairs.set(before, row).set(row, before)
+    if (equalCount >= (row.length - 1) / 2) pairs.set(before, row).set(row, before)
   }
   return pairs
 }

@@ -263,7 +263,7 @@ function readParameters(
     words: readParameter('search', [], (text) => parseWords(table, text)),
     ordering: readParameter('ordering', legacyOrdering, (text) => parseOrdering(table, 'ordering', text)),
     columns: readParameter('fields', table.fields, (text) => parseFields(table, text)),
-    // An invalid page is a problem of its own, so other parameters come first.
+    // An invalid page throws its own problem, so errors of other parameters come first.
     page: errors.length > 0 ? 1 : parsePage(parameters.get('page')),
   }
 }

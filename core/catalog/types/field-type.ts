@@ -120,7 +120,7 @@ export interface FieldTypeRow {
 /** https://json-schema.org/draft/2020-12 */
 type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Arrow type, and SQL of values: numbers with the bytes that Arrow stores, or texts. */
+/** Arrow type, and SQL of values: numbers as Arrow stores them, or texts. */
 export interface ArrowMapping {
   readonly type: 'utf8' | 'int64' | 'float64' | 'decimal' | 'bool' | 'date' | 'timestamp'
   readonly values: (column: string) => string

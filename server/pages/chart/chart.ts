@@ -42,7 +42,7 @@ import {
   type ChartView,
 } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
-import { dimensionsOf, isSplit, type Dimension } from './dimensions.ts'
+import { dimensionsOf, hasFewValues, type Dimension } from './dimensions.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownValue } from './drawing.ts'
 import { chartWidths } from './svg/parts.ts'
 import { chartFrameHeight, chartMarkup, chartSvg } from './svg/svg.ts'
@@ -184,7 +184,9 @@ function chooserPart(context: PageContext, view: ChartView, dimensions: readonly
   ].flatMap((name) => measureOf(table, name) ?? [])
   // Charts over time may show one small chart per state.
   const isOverTime = first !== undefined && isTime(baseOf(first))
-  const splits = terms.filter((term) => (isOverTime && term.kind === 'uf') || isSplit(term, snapshot.report))
+  const splits = terms.filter(
+    (term) => (isOverTime && term.kind === 'uf') || hasFewValues(term, snapshot.report),
+  )
   return html`<form
     class="chooser"
     action="${addresses.aspect(language, table, 'chart')}"

@@ -26,7 +26,7 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
 }
 
 /** True if the values are few enough to split groups. */
-export function isSplit(term: Term, report: SnapshotReport | null): boolean {
+export function hasFewValues(term: Term, report: SnapshotReport | null): boolean {
   const statistics = report?.fields.find(({ name }) => name === baseOf(term).name)
   const values = Math.min(
     distinctOf(baseOf(term), report) ?? Infinity,

@@ -39,10 +39,10 @@ export async function gather(
   for await (const texts of textsOfParts) results.push(texts)
   const timings = results.map(({ timing }) => timing)
   // Most queries need the order in which rows were read.
-  const rowNumbers = results.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
+  const gatheredPositions = results.flatMap(({ firstRow, rows }) => Array.from(rows, (row) => firstRow + row))
   if (
-    rowNumbers.length === positions.length &&
-    rowNumbers.every((position, index) => position === positions[index])
+    gatheredPositions.length === positions.length &&
+    gatheredPositions.every((position, index) => position === positions[index])
   ) {
     return { pieces: results.map(({ bytes }) => bytes), timings }
   }

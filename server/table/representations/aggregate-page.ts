@@ -55,7 +55,7 @@ export function aggregateKey(
     links.to(1),
     query.page,
     query.filter.key,
-    // See `queryKey` of pages.
+    // As in `queryKey`: refusals may differ.
     unquotedIn(query.filter),
     query.filter.words.length > 0 ? table.search : [],
     table.minGroupSize,

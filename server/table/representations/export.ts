@@ -157,7 +157,7 @@ function batchRowsOf(snapshot: Snapshot, form: Form): number {
   return Math.max(batchRowsMin, Math.min(rowGroupRows, fitting))
 }
 
-/** Approximately; repeated field names are most of the bytes. */
+/** Estimate; field names are most bytes in formats that repeat them. */
 function bytesOfRow({ manifest, rowBytes }: Snapshot, { format }: Form): number {
   const { textBytes, rows, fields } = manifest
   return 'repeatsNames' in format && !format.repeatsNames ? textBytes / rows + fields.length : rowBytes

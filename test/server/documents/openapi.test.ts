@@ -166,7 +166,7 @@ test.each(
 describe('names of fields that are no plain words', () => {
   const names = ['page', 'a b', 'ção', 'x,y', 'p__q', 'page_size', 'ordering']
 
-  test('are described, each with its parameter', async () => {
+  test('have documented parameters that the service accepts', async () => {
     const catalog = tinyCatalog({ fields: names.map((name) => `${name}:integer`) })
     const shop = await workshop(catalog, {
       'd/t.csv': `${names.map((name) => `"${name}"`).join()}\n1,2,3,4,5,6,7\n`,

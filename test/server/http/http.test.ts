@@ -273,7 +273,7 @@ test('a catalog may declare another prefix for the addresses of the API, and a d
   })
 })
 
-test('headers have at most 3,500 bytes, besides the repeated query', async () => {
+test('response headers have at most 3,500 bytes, without repetitions of the query', async () => {
   for (const length of [0, 40, 100, 200, 400, 1000, 4000, 7000]) {
     const values = Array.from({ length: 500 }, (_, n) => 1000 + n).join()
     const query =
