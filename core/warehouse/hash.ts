@@ -25,8 +25,7 @@ async function hashInThread<T>(
   hasMd5: boolean,
   runInline: (file: string) => Promise<T>,
 ): Promise<T> {
-  // Tests run the TypeScript sources, without the compiled module that a thread would load.
-  if (!import.meta.url.endsWith('.js') || (await stat(file)).size < threadBytesMin) return runInline(file)
+  if ((await stat(file)).size < threadBytesMin) return runInline(file)
   turn = (turn + 1) % threads.length
   const result = await threads[turn]?.run<T>({ file, both: hasMd5 }).catch(() => null)
   // A thread may fail to start; if the file is at fault, the error occurs again here.

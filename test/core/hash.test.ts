@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readdir, readlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { chunksOf, hashOf } from '../../core/warehouse/hash.ts'
+import { describeWith } from '../support/needs.ts'
 import { temporaryFolder } from '../support/workshop.ts'
 
 /** Hashes of files. */
@@ -47,12 +48,25 @@ test.each<[title: string, onThread: string]>([
   expect(hashes.threads).toBeGreaterThan(0)
 })
 
-test('a hash that is cancelled closes its file', async () => {
-  const file = path.join(await temporaryFolder(), 'file')
-  await writeFile(file, randomBytes(4 * chunk))
-  for await (const piece of chunksOf(file)) {
-    expect(piece).toHaveLength(chunk)
-    break
-  }
-  await expect(hashOf(path.join(path.dirname(file), 'none'))).rejects.toThrow('ENOENT')
+/** Files that this process has open. */
+async function openFiles(): Promise<string[]> {
+  const descriptors = await readdir('/proc/self/fd')
+  return Promise.all(descriptors.map((name) => readlink(path.join('/proc/self/fd', name)).catch(() => '')))
+}
+
+describeWith(process.platform === 'linux', '/proc')('a file', () => {
+  test('whose chunks are not read to the end is closed', async () => {
+    const file = path.join(await temporaryFolder(), 'file')
+    await writeFile(file, randomBytes(4 * chunk))
+    for await (const piece of chunksOf(file)) {
+      expect(piece).toHaveLength(chunk)
+      expect(await openFiles()).toContain(file)
+      break
+    }
+    expect(await openFiles()).not.toContain(file)
+  })
+})
+
+test('a missing file has no hash', async () => {
+  await expect(hashOf(path.join(await temporaryFolder(), 'none'))).rejects.toThrow('ENOENT')
 })
