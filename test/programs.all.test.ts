@@ -186,6 +186,48 @@ describe('acervo serve', () => {
   }, 60_000)
 })
 
+// The one of util-linux; others have different options.
+const script = process.platform === 'linux' ? programPath('script') : null
+const describeOnTerminal = describeWith(script !== null, 'script(1) of util-linux')
+
+describe('a command', () => {
+  test('whose reader closes the pipe early still runs to its end, with its own exit code', async () => {
+    const closed = path.join(folder, 'closed')
+    await mkdir(path.join(closed, 'sources', 'socios-brasil'), { recursive: true })
+    const source = path.join(closed, 'sources', 'socios-brasil', 'empresas.csv')
+    await writeFile(source, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
+    const commands = `acervo() { "$NODE" "$PROGRAM" "$@"; }
+      acervo ingest socios-brasil/empresas | true; acervo verify; acervo check | true; echo "\${PIPESTATUS[*]}"`
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: closed,
+      CATALOG: path.resolve('catalog.yaml'),
+      NODE: process.execPath,
+      PROGRAM: path.resolve('dist/ingest/main.js'),
+    }
+    const { stdout, stderr } = spawnSync('bash', ['-c', commands], { cwd: closed, env, encoding: 'utf8' })
+    expect([stdout, stderr]).toEqual([
+      expect.stringMatching(/^1 snapshots read \(.* MB in total\), 0 damaged\n0 0\n$/),
+      '',
+    ])
+  })
+
+  describeOnTerminal('on a terminal', () => {
+    test.each<[environment: Record<string, string>, isColoured: boolean]>([
+      [{ TERM: 'xterm-256color' }, true],
+      [{ TERM: 'xterm-256color', NO_COLOR: '1' }, false],
+      [{ TERM: 'dumb' }, false],
+    ])('colours results in the environment %j: %j', (environment, isColoured) => {
+      const env = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, ...environment }
+      const command = `exec ${process.execPath} dist/ingest/main.js check covid19/caso covid19/casoo; true`
+      const { stdout } = spawnSync(script ?? '', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' })
+      const message =
+        'there is no table or dataset covid19/casoo in the catalog (did you mean "covid19/caso"?)'
+      expect(stdout.trimEnd()).toBe(isColoured ? `\u001B[31m${message}\u001B[39m` : message)
+    })
+  })
+})
+
 describe('the server program', () => {
   test('answers clients that connected as soon as its port was open', async () => {
     const port = await freePort()
@@ -223,30 +265,7 @@ describe('the server program', () => {
     expect(out).not.toContain('"serving"')
   })
 
-  test('a command whose reader closes the pipe early still runs to its end, with its own exit code', async () => {
-    const closed = path.join(folder, 'closed')
-    await mkdir(path.join(closed, 'sources', 'socios-brasil'), { recursive: true })
-    const source = path.join(closed, 'sources', 'socios-brasil', 'empresas.csv')
-    await writeFile(source, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
-    const script = `acervo() { "$NODE" "$PROGRAM" "$@"; }
-      acervo ingest socios-brasil/empresas | true; acervo verify; acervo check | true; echo "\${PIPESTATUS[*]}"`
-    const env = {
-      PATH: process.env['PATH'] ?? '',
-      HOME: closed,
-      CATALOG: path.resolve('catalog.yaml'),
-      NODE: process.execPath,
-      PROGRAM: path.resolve('dist/ingest/main.js'),
-    }
-    const { stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: closed, env, encoding: 'utf8' })
-    expect([stdout, stderr]).toEqual([
-      expect.stringMatching(/^1 snapshots read \(.* MB in total\), 0 damaged\n0 0\n$/),
-      '',
-    ])
-  })
-
-  // The one of util-linux; others have different options.
-  const script = process.platform === 'linux' ? programPath('script') : null
-  describeWith(script !== null, 'script(1) of util-linux')('on a terminal', () => {
+  describeOnTerminal('on a terminal', () => {
     test('ends its output with the address, below readable lines', async () => {
       const port = String(await freePort())
       const environment = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, PORT: port }
@@ -265,19 +284,6 @@ describe('the server program', () => {
       await once(child, 'close')
       expect(shown).toContain('stopped')
     }, 60_000)
-
-    test.each<[environment: Record<string, string>, isColoured: boolean]>([
-      [{ TERM: 'xterm-256color' }, true],
-      [{ TERM: 'xterm-256color', NO_COLOR: '1' }, false],
-      [{ TERM: 'dumb' }, false],
-    ])('colours results in the environment %j: %j', (environment, isColoured) => {
-      const env = { PATH: process.env['PATH'] ?? '', HOME: os.tmpdir(), ...settings, ...environment }
-      const command = `exec ${process.execPath} dist/ingest/main.js check covid19/caso covid19/casoo; true`
-      const { stdout } = spawnSync(script ?? '', ['-qec', command, '/dev/null'], { env, encoding: 'utf8' })
-      const message =
-        'there is no table or dataset covid19/casoo in the catalog (did you mean "covid19/caso"?)'
-      expect(stdout.trimEnd()).toBe(isColoured ? `\u001B[31m${message}\u001B[39m` : message)
-    })
   })
 
   test('logs only the network of a client', async () => {
