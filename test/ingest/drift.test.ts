@@ -1,0 +1,156 @@
+import { rm } from 'node:fs/promises'
+import path from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { layout } from '../../core/warehouse/layout.ts'
+import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
+import { rollback } from '../../ingest/rollback/rollback.ts'
+import { sampled, testAll, testSampled } from '../support/runs.ts'
+import { getPage, serve } from '../support/service.ts'
+import { catalogAround, fieldOf, tinyCatalog, workshop } from '../support/workshop.ts'
+import { address, csv, onDay, refresh, rowsOf, shopWith, tableOf } from './support/refreshes.ts'
+
+/** Sources that differ too much from the previous snapshot, or have no rows. */
+
+const mayBeEmpty = 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
+const anyway = '`acervo ingest --accept-drift d/t` publishes it anyway'
+
+describe('a source unlike the previous one', () => {
+  testSampled<[title: string, text: string, differences: string, always: string]>([
+    ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],
+    ['with a header alone', 'n,s\n', 'there are 0 rows instead of 10; there is no row in t.csv', mayBeEmpty],
+    ['whose field is empty', csv(10, ''), 'all values of "s" are null, but 10 rows had one before', ''],
+  ])('%s is refused, with the difference, until it is accepted', async (_what, text, differences, always) => {
+    const shop = await shopWith(csv(10))
+    const outcome = await refresh(shop, text, onDay(2))
+    expect(outcomeLines(outcome)[0]).toBe(
+      `d/t: FAILED, the source differs too much from the snapshot of 2026-01-01T00:00:00.000Z: ${differences}. Check it; ${always}${anyway}`,
+    )
+    expect(await rowsOf(shop)).toBe(10)
+    const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
+    expect(outcomeLines(accepted).slice(1)).toEqual(
+      differences.split('; ').map((line) => `  accepted: ${line}`),
+    )
+    expect(await rowsOf(shop)).toBe(text.split('\n').length - 2)
+  })
+
+  testSampled<[title: string, text: string, differences: string, row: object]>([
+    [
+      'with a missing column',
+      'n\n0\n1\n2\n3\n4\n5\n',
+      'the column "s" is missing; all values of "s" are null, but 10 rows had one before',
+      { n: 0, s: null },
+    ],
+    [
+      'with a new column',
+      'n,s,extra\n0,x,y\n1,x,y\n2,x,y\n3,x,y\n4,x,y\n',
+      'the column "extra" is not a field of d/t',
+      { n: 0, s: 'x' },
+    ],
+  ])('%s is refused until it is accepted', async (_what, text, differences, row) => {
+    const shop = await shopWith(csv(10))
+    const refused = await refresh(shop, text, onDay(2))
+    expect(outcomeLines(refused)[0]).toMatch(
+      /^d\/t: FAILED, the header in line 1 does not match the catalog: the column/,
+    )
+    const accepted = await refresh(shop, text, { ...onDay(2), acceptsDrift: true })
+    expect(outcomeLines(accepted).slice(1)).toEqual(
+      differences.split('; ').map((line) => `  accepted: ${line}`),
+    )
+    const { app } = await serve(shop)
+    expect((await getPage(app, address)).results[0]).toEqual(row)
+  })
+
+  test('with one file fewer is refused until it is accepted', async () => {
+    const parts = tinyCatalog({ fields: ['n:integer', 's:string'], source: { files: 'd/t*.csv' } })
+    const shop = await workshop(parts, { 'd/t1.csv': csv(10), 'd/t2.csv': csv(3) })
+    await shop.ingest(onDay(1))
+    await rm(path.join(shop.sources, 'd', 't2.csv'))
+    const [refused] = await shop.ingest(onDay(2))
+    expect(outcomeLines(refused as Outcome)[0]).toContain('the file t2.csv of the source is missing')
+    const [accepted] = await shop.ingest({ ...onDay(2), acceptsDrift: true })
+    expect(accepted?.status).toBe('published')
+  })
+
+  testAll('is noticed even without a pointer: it is compared with the newest snapshot on disk', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    await rm(path.join(shop.warehouse, layout.pointer(tableOf(shop))))
+    const service = await serve(shop)
+    expect((await getPage(service.app, address)).count).toBe(11)
+    expect(service.snapshots.statuses).toMatchObject([
+      {
+        table: 'd/t',
+        snapshot: expect.stringMatching(/^20260102/),
+        fault: expect.stringContaining('is missing'),
+      },
+    ])
+    const refused = await refresh(shop, csv(2), onDay(3))
+    expect(outcomeLines(refused)[0]).toContain('there are 2 rows instead of 11')
+    const healed = await refresh(shop, csv(12), onDay(4))
+    expect(healed.status).toBe('published')
+    expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(11)
+  })
+
+  test('with a new field, or values in a field that had none, is no drift', async () => {
+    const shop = await shopWith(csv(10, ''))
+    expect((await refresh(shop, csv(11, ''), onDay(2))).status).toBe('published')
+    expect((await refresh(shop, csv(6, 'x'), onDay(3))).status).toBe('published')
+  })
+})
+
+describe('a source without rows', () => {
+  const fields = ['n:integer', 's:string']
+  const empty: [title: string, source: object, files: Record<string, string | Uint8Array>, where: string][] =
+    [
+      ['a header alone', {}, { 'd/t.csv': 'n,s\n' }, 't.csv'],
+      ['a header that is not ended', {}, { 'd/t.csv': 'n,s' }, 't.csv'],
+      ['a header and blank lines', {}, { 'd/t.csv': 'n,s\n\n\r\n' }, 't.csv'],
+      ['a header after skipped lines', { skip_lines: 2 }, { 'd/t.csv': 'of\n2026\nn,s\n' }, 't.csv'],
+      ['blank lines, the header being declared', { header: ['n', 's'] }, { 'd/t.csv': '\n\n' }, 't.csv'],
+      ['a packed header', {}, { 'd/t.csv.gz': gzipSync('n,s\n') }, 't.csv.gz'],
+      ['headers', { files: 'd/*.csv' }, { 'd/1.csv': 'n,s\n', 'd/2.csv': 'n,s\n' }, 'any of its 2 files'],
+    ]
+
+  test.each(sampled(empty))(
+    'is refused, even in a first ingest, until it is accepted: %s',
+    async (_what, source, files, where) => {
+      const shop = await workshop(tinyCatalog({ fields, source }), files)
+      const [refused] = await shop.ingest()
+      expect(outcomeLines(refused as Outcome)[0]).toBe(
+        `d/t: FAILED, there is no row in ${where}. Check it; ${mayBeEmpty}${anyway}`,
+      )
+      expect(await rowsOf(shop)).toBeUndefined()
+      const [accepted] = await shop.ingest({ acceptsDrift: true })
+      expect(outcomeLines(accepted as Outcome)).toContain(`  accepted: there is no row in ${where}`)
+      expect(await rowsOf(shop)).toBe(0)
+      const [again] = await shop.ingest(onDay(3))
+      expect(again?.status).toBe('unchanged')
+    },
+  )
+
+  test.each(sampled(empty))('is published if the catalog allows it: %s', async (_what, source, files) => {
+    const shop = await workshop(tinyCatalog({ fields, source, may_be_empty: true }), files)
+    const [outcome] = await shop.ingest()
+    expect(outcome).toMatchObject({
+      status: 'published',
+      manifest: { rows: 0 },
+      report: { accepted_drift: [] },
+    })
+  })
+
+  test('is refused after a snapshot with rows, even if the catalog allows an empty table', async () => {
+    const shop = await workshop(tinyCatalog({ fields, may_be_empty: true }))
+    await refresh(shop, csv(10), onDay(1))
+    expect(outcomeLines(await refresh(shop, 'n,s\n', onDay(2)))[0]).toBe(
+      'd/t: FAILED, the source differs too much from the snapshot of 2026-01-01T00:00:00.000Z: there are 0 rows instead of 10. ' +
+        `Check it; ${anyway}`,
+    )
+    expect(await rowsOf(shop)).toBe(10)
+  })
+
+  test('is refused, but a source is published if all of its rows are rejects that the catalog allows', async () => {
+    const table = { name: 't', order: [], fields: fields.map(fieldOf), max_rejects: 2 }
+    const shop = await workshop(catalogAround([table]), { 'd/t.csv': 'n,s\nx,y\n1\n' })
+    const [outcome] = await shop.ingest()
+    expect(outcome).toMatchObject({ status: 'published', report: { rejected_rows: 2, rows_out: 0 } })
+  })
+})
