@@ -78,6 +78,38 @@ test('each small multiple ends its line at its last period and labels its greate
   expect(line).toBe('M0 55.3L50 38.7L150 22')
 })
 
+test('each small multiple of many periods draws its highest and its last value', async () => {
+  const periods = Array.from({ length: 400 }, (_, at) => new Date(Date.UTC(2024, 0, 1 + at)))
+  const lines = periods.flatMap((period, at) =>
+    ufs.map((uf, index) => `${period.toISOString().slice(0, 10)},${uf},${at === 50 * index + 7 ? 999 : 1}`),
+  )
+  const table = {
+    name: 't',
+    order: ['day', 'uf'],
+    measures: ['n'],
+    fields: [fieldOf('day:date'), { name: 'uf', type: 'string', kind: 'uf' }, fieldOf('n:integer')],
+  }
+  const shop = await workshop(catalogAround([table]), { 'd/t.csv': `day,uf,n\n${lines.join('\n')}\n` })
+  await shop.ingest()
+  const svg = await svgOf(await serve(shop), 'group=day,uf&measure=n__sum')
+  const states = [...svg.matchAll(/<title>([A-Z]{2}): (\d+)<\/title>.*?d="M([\dL .]*)"[^>]*class="l0"/g)]
+  const plotWidth = 150
+  expect(
+    states
+      .toSorted(([, a = ''], [, b = '']) => ufs.indexOf(a) - ufs.indexOf(b))
+      .map(([, uf, most, line = '']) => {
+        const points = line.split('L').map((point) => point.split(' ').map(Number))
+        const peaks = points.filter(([, y]) => y === 22).map(([x]) => x)
+        return [uf, most, peaks, points.length < 150, points.at(-1)?.[0]]
+      }),
+  ).toEqual(
+    ufs.map((uf, index) => {
+      const x = Math.round(((50 * index + 7) / 399) * plotWidth * 10) / 10
+      return [uf, '999', [x], true, plotWidth]
+    }),
+  )
+})
+
 test.each([
   ['uf', ['RJ', 'SP'], 'RJ%2CSP'],
   ['place', ['"a, b"', 'c'], '%22a%2C+b%22%2Cc'],

@@ -100,7 +100,7 @@ export function tiles(drawing: Sized): Drawn {
   return { height: legendTop + 38, body: body.join('') + legend.join('') }
 }
 
-const statePointsMax = 60
+const statePointsMax = 120
 const [mapColumns, mapRows] = [6, 9]
 
 function lineThrough(steps: readonly string[], isDashed = false): string {
@@ -114,28 +114,47 @@ function lineThrough(steps: readonly string[], isDashed = false): string {
   })
 }
 
+interface Point {
+  readonly at: number
+  readonly value: number
+}
+
+/** Keeps the ends of a line, and the lowest and the highest point of each stretch. */
+function thinned(points: readonly Point[]): Point[] {
+  const size = Math.max(1, Math.ceil((2 * points.length) / statePointsMax))
+  if (size <= 2) return [...points]
+  const kept = new Set([points[0], points.at(-1)])
+  for (let start = 0; start < points.length; start += size) {
+    const ascending = points.slice(start, start + size).toSorted((a, b) => a.value - b.value)
+    kept.add(ascending[0]).add(ascending.at(-1))
+  }
+  return points.filter((point) => kept.has(point))
+}
+
 /** Scales the line chart of each state to its own highest value. */
 export function states({ groups, series, short, width, isPartial }: Sized): Drawn {
   const isNarrow = width === chartWidths.narrow
   const [tileWidth, tileHeight] = [width / mapColumns, isNarrow ? 76 : 84]
-  // Draws only some of many periods, but always the last.
-  const stride = Math.ceil(groups.length / statePointsMax)
-  const shownGroups = groups.filter((_, index) => (groups.length - 1 - index) % stride === 0)
-  const [from, to] = [shownGroups[0]?.at ?? 0, shownGroups.at(-1)?.at ?? 0]
+  const [from, to] = [groups[0]?.at ?? 0, groups.at(-1)?.at ?? 0]
   const [top, plotWidth, plotHeight] = isNarrow
     ? [30, tileWidth - 10, tileHeight - 42]
     : [22, tileWidth - 10, tileHeight - 34]
   const body = series.flatMap((state, index) => {
     const [row, column] = tilePlaces[state] ?? []
     if (row === undefined || column === undefined) return []
-    const points = shownGroups.flatMap(({ at, marks }) => (marks[index] ? [{ at, mark: marks[index] }] : []))
-    const highest = points.reduce((greatest, { mark }) => Math.max(greatest, mark.value), 0)
-    const coordinates = points.map(({ at, mark }) => {
+    const points = groups.flatMap(({ at, marks }) =>
+      marks[index] ? [{ at, value: Math.max(0, marks[index].value) }] : [],
+    )
+    const highest = points.reduce((greatest, { value }) => Math.max(greatest, value), 0)
+    const isLastPartial = isPartial && points.at(-1)?.at === to && points.length > 1
+    const drawnPoints = isLastPartial
+      ? [...thinned(points.slice(0, -1)), ...points.slice(-1)]
+      : thinned(points)
+    const coordinates = drawnPoints.map(({ at, value }) => {
       const x = to === from ? 0 : ((at - from) / (to - from)) * plotWidth
-      const y = top + plotHeight - (Math.max(0, mark.value) / (highest || 1)) * plotHeight
+      const y = top + plotHeight - (value / (highest || 1)) * plotHeight
       return `${round(x)} ${round(y)}`
     })
-    const isLastPartial = isPartial && points.at(-1)?.at === to && coordinates.length > 1
     const baseline = { d: `M0 ${top + plotHeight}h${round(plotWidth)}`, stroke: rule, class: 'rule' }
     const label = textAt(state, 0, 12, { 'font-weight': 'bold' })
     const numberStyle = { 'font-size': '11', fill: soft, class: 'soft' }
@@ -154,7 +173,7 @@ export function states({ groups, series, short, width, isPartial }: Sized): Draw
       ),
     ]
   })
-  const period = `${shownGroups[0]?.name ?? ''} – ${shownGroups.at(-1)?.name ?? ''}`
+  const period = `${groups[0]?.name ?? ''} – ${groups.at(-1)?.name ?? ''}`
   const axis = textAt(period, 0, mapRows * tileHeight + 12, { fill: soft, class: 'soft' })
   return { height: mapRows * tileHeight + 18, body: body.join('') + axis }
 }
