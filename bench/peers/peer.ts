@@ -18,7 +18,6 @@ export interface Asks {
   readonly count: (state: string) => PeerRequest
   /** Counts by the values of fields, the first 1000 groups; absent if the peer cannot group. */
   readonly groups?: (fields: readonly string[]) => PeerRequest
-  /** The distinct values of a field, the first 1000. */
   readonly distinct?: (field: string) => PeerRequest
 }
 

@@ -17,7 +17,6 @@ type PlaceInFiles = LineAndColumn & { readonly file: string }
 
 export interface JoinedDocument {
   readonly root: unknown
-  /** Parsed value of each file, by its text. */
   readonly roots: ReadonlyMap<string, unknown>
   readonly problems: readonly (PlaceInFiles & { message: string })[]
   readonly readable: boolean

@@ -20,7 +20,6 @@ export interface LineAndColumn {
 }
 
 export interface PlacedDocument {
-  /** Parsed value; null if there is none. */
   readonly root: unknown
   readonly problems: readonly (LineAndColumn & { message: string })[]
   /** True if `root` is complete enough for further checks, in spite of the problems. */

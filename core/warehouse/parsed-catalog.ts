@@ -39,7 +39,6 @@ export class ParsedCatalog implements ParsedTexts {
   }
 }
 
-/** Identifies the text and verifies the JSON. */
 function head(text: string, json: string): string {
   return `${format} ${sha256(text)} ${sha256(json)}`
 }

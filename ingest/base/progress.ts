@@ -1,5 +1,4 @@
 export interface Progress {
-  /** Starts a step, such as `reading`. */
   readonly step: (name: string) => void
   /** Reports the share of the step from 0 to 1, and rows and bytes if counted. */
   readonly advance: (state: State) => void

@@ -124,7 +124,6 @@ function rankOf({ quote, firstLine, enclosed, requiredQuotes, rows }: Candidate)
   return isQuote ? 2 : null
 }
 
-/** Returns the likeliest candidate; null if none is plausible. */
 function bestOf(candidates: readonly Candidate[]): Candidate | null {
   const rankedCandidates = candidates.flatMap((candidate) => {
     const rank = rankOf(candidate)

@@ -59,7 +59,6 @@ export interface IngestReport {
   readonly rows_out: number
   readonly rejected_rows: number
   readonly first_rejects: readonly Reject[]
-  /** Lines by use, such as header or row. */
   readonly lines: LineCounts
   readonly blank_lines: number
   readonly comment_lines: number

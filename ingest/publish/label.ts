@@ -85,7 +85,6 @@ interface SnapshotContent extends Pick<Manifest, 'partitions' | 'header'> {
   readonly reusedFiles: ReadonlyMap<string, ReusedFile>
   readonly isLoaded: boolean
   readonly download: Sums
-  /** Null if there is no snapshot to compare with. */
   readonly changes: readonly Changes[] | null
 }
 

@@ -35,7 +35,6 @@ export interface PlacedFile extends PackedFile {
 }
 
 export interface UnpackLimits {
-  /** Bytes that a file may decompress to. */
   readonly unpackedBytesMax: number
 }
 

@@ -6,7 +6,6 @@ import { changedRowTexts, schemaSentences } from '../documents/change-sentences.
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { isNumber, isTime, valueText } from '../documents/words/value-text.ts'
-import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
 import { parametersOf } from '../query/parameters.ts'
@@ -25,7 +24,7 @@ import { html, textOf, type Html } from './html.ts'
 import { named, pageAt, rowAddresses, type PageService } from './service.ts'
 import { answerQuery, type AnswerableQuery } from './table/answer-query.ts'
 import { contentOf } from './table/grid.ts'
-import { downloadLine } from './table/downloads.ts'
+import { downloadLine, pageLines } from './table/downloads.ts'
 import { headPart, trailTo } from './table/tabs.ts'
 import { queryLink, rowsPage, viewOf, type TableView } from './table/view.ts'
 
@@ -114,7 +113,7 @@ function changesHtml(
   const fileName = changesSnapshot?.changes.file ?? null
   const file = fileName === null ? null : files.file(table, manifest.snapshot, fileName)
   const actions = html`<div class="actions">
-    ${file !== null && rows !== null && downloadsPart(context, api, query, file)}
+    ${file !== null && changesSnapshot !== null && rows !== null && downloadsPart(context, api, query, file, changesSnapshot.manifest.rows)}
     ${subscribePart(context, feed)}
   </div>`
   const comparableIds = comparableVersions(manifest)
@@ -247,16 +246,21 @@ function countsPart(
     ${changes.key === null && changedKinds.length > 0 && html`<p class="facts">${words.withoutKey}</p>`}`
 }
 
-function downloadsPart({ words }: PageContext, api: string, { since, to }: ChangesQuery, file: string): Html {
+function downloadsPart(
+  context: PageContext,
+  api: string,
+  { since, to }: ChangesQuery,
+  file: string,
+  changeCount: number,
+): Html {
   const ends = Object.entries({ since, to }).flatMap(([name, id]) =>
     id === null ? [] : [[name, id] as const],
   )
-  const inFormat = (format: string): string => withQuery(api, new Map([...ends, ['format', format]]), 1)
+  const formats = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
   return html`<details class="menu end main" id="downloads">
-    <summary>${words.download}</summary>
+    <summary>${context.words.download}</summary>
     <ul class="downloads">
-      ${downloadLine('Excel', inFormat('xlsx'), null)} ${downloadLine('CSV', inFormat('csv'), null)}
-      ${downloadLine('JSON', inFormat('json'), null)} ${downloadLine('Parquet', file, null)}
+      ${pageLines(context, formats, api, new Map(ends), changeCount)} ${downloadLine('Parquet', file, null)}
     </ul>
   </details>`
 }

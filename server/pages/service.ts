@@ -48,7 +48,6 @@ export const embedPolicy = strict
   .join('; ')
 
 export interface PageService extends Omit<Runtime, 'catalog'> {
-  /** Catalog in the language of the pages. */
   readonly catalog: CatalogTexts
   readonly context: PageContext
   readonly files: FileAddresses

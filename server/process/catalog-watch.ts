@@ -40,7 +40,6 @@ export class CatalogWatch {
     })
   }
 
-  /** Waits until no catalog is being loaded. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#lastReload

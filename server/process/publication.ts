@@ -15,7 +15,6 @@ interface Publication {
   readonly fitted: FittedCatalog
   readonly built: BuiltRuntime
   readonly app: RequestListener
-  /** Loads every table, then follows new snapshots. */
   readonly load: () => Promise<void>
   readonly retire: (next: { readonly successor: Publication | null }) => void
 }

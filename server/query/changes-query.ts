@@ -14,7 +14,6 @@ export interface ChangesTarget {
   readonly since: SnapshotId | null
   /** Null for the current one. */
   readonly to: SnapshotId | null
-  /** Target without these parameters. */
   readonly target: string
 }
 

@@ -23,7 +23,6 @@ import {
 import { readTruth } from '../../core/catalog/types/bool.ts'
 
 export interface Condition {
-  /** Field, or a part of its dates. */
   readonly field: Term
   readonly operator: Operator
   /**

@@ -14,7 +14,6 @@ interface DatePartRow {
   readonly expects: string
   readonly schema: Readonly<Record<string, unknown>>
   readonly partOf: (day: string) => string
-  /** SQL of DuckDB: the part of a DATE. */
   readonly sql: (day: string) => string
   /** First and last day of a canonical part; null if there is none, or several spans. */
   readonly days: (part: string) => readonly [first: string, last: string] | null

@@ -29,7 +29,6 @@ export function measureMeaning(name: MeasureFunction): string {
 
 export type Measure = {
   readonly name: string
-  /** Describes the values of the measure. */
   readonly column: Field
 } & (
   | { readonly aggregate: 'rows'; readonly field: null }

@@ -55,7 +55,6 @@ export class ServedTable {
   #reportReadAt = 0
   /** Operations run one at a time: a poll must not run while a scrub withdraws a snapshot. */
   #lastOperation: Promise<unknown> = Promise.resolve()
-  /** The same error is logged only once. */
   #lastLogged: string | null = null
 
   constructor(table: Table, common: TablesContext) {

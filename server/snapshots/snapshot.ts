@@ -24,7 +24,6 @@ export interface Snapshot {
   /** Present if the rows are changes: filters then apply to both states of each. */
   readonly changes?: Pick<Changes, 'fields' | 'key'>
   readonly withdraw: (error: DamagedFile) => void
-  /** Reads all files again. */
   readonly recheck: (reason: string) => void
   /** Compares size, times and inode with those of the verification. */
   readonly isUnchanged: (file: string) => boolean

@@ -85,7 +85,6 @@ export interface FieldTypeRow {
    * JSON does not distinguish from a missing value.
    */
   readonly csvOfJson: ((json: string, digits: Digits) => string) | null
-  /** True if values may need quotes. */
   readonly isQuotedInCsv: boolean
   readonly arrow: ArrowMapping
 

@@ -64,7 +64,6 @@ interface MadeParts {
   readonly plan: Planned
   readonly conversion: Conversion
   readonly rows: number
-  /** Files by their names in the new snapshot. */
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
 }
 

@@ -7,7 +7,6 @@ export interface ValueColumn {
   readonly column: string
 }
 
-/** Bounds the memory of one statement. */
 const cellsMax = 1_000_000
 
 /**

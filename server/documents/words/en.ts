@@ -373,6 +373,7 @@ export const en = {
   sumOver: (period: string) => `Total, ${period}`,
   numbers: 'Numbers',
   othersInFile: (count: string) => `${count} more in the files above.`,
+  othersInApi: (count: string) => `${count} more through the API.`,
   dataFrom: (period: string) => `data from ${period}`,
   embed: 'Embed',
   embedHow: 'Copy this line into the HTML of your page. It always shows the data of this version.',

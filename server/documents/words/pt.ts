@@ -336,6 +336,7 @@ export const pt: Words = {
   sumOver: (period) => `Total, ${period}`,
   numbers: 'Números',
   othersInFile: (count) => `Mais ${count} nos arquivos acima.`,
+  othersInApi: (count) => `Mais ${count} pela API.`,
   dataFrom: (period) => `dados de ${period}`,
   embed: 'Incorporar',
   embedHow: 'Copie esta linha para o HTML da sua página. Ela mostra sempre os dados desta versão.',

@@ -1,7 +1,6 @@
 import { describeFilter } from '../../documents/words/filter-text.ts'
 import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts'
 import { titleOf, termTitle, measureTitle } from '../../documents/words/titles.ts'
-import { withQuery } from '../../http/addresses.ts'
 import { publicPath } from '../../http/redirect.ts'
 import { timed } from '../../http/responder.ts'
 import { pathOf, type Resource } from '../../http/resource.ts'
@@ -43,6 +42,7 @@ import {
 } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
 import { dimensionsOf, hasFewValues, type Dimension } from './dimensions.ts'
+import { pageLines } from '../table/downloads.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownValue } from './drawing.ts'
 import { chartWidths } from './svg/parts.ts'
 import { chartFrameHeight, chartMarkup, chartSvg } from './svg/svg.ts'
@@ -247,12 +247,11 @@ function comparePart(service: PageService, view: ChartView): Html | null {
 
 function actionsPart(service: PageService, view: ChartView): Html {
   const { words, addresses, language } = service.context
-  const { dataset, table, snapshot } = view
+  const { dataset, table, snapshot, answer } = view
   const parameters = chartParameters(view)
   const pinnedParameters = new Map([...parameters, ['snapshot', snapshot.manifest.snapshot]])
   const pictureAddress = addresses.chartFile(language, table, parameters)
   const dataAddress = rowAddresses(service).aggregate(dataset, table)
-  const formatByTitle = { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }
   const feedParameters = new Map([...parameters].filter(([name]) => name !== 'snapshot'))
   const feed = service.writing.documents.tableFeed(
     table,
@@ -276,7 +275,7 @@ function actionsPart(service: PageService, view: ChartView): Html {
         </ul>
         <h2>${words.numbers}</h2>
         <ul class="downloads">
-          ${Object.entries(formatByTitle).map(([name, format]) => html`<li><a href="${withQuery(dataAddress, new Map([...parameters, ['format', format]]), 1)}" rel="nofollow">${name}</a></li>`)}
+          ${pageLines(service.context, { Excel: 'xlsx', CSV: 'csv', JSON: 'json' }, dataAddress, parameters, answer?.selected.length ?? 0)}
         </ul>
       </div>
     </details>

@@ -2,7 +2,9 @@ import { csvExcelFormat } from '../../formats/csv-excel.ts'
 import { csvFormat } from '../../formats/csv.ts'
 import { rowFormats } from '../../formats/registry.ts'
 import { xlsxFormat } from '../../formats/xlsx.ts'
+import { withQuery } from '../../http/addresses.ts'
 import type { Resource } from '../../http/resource.ts'
+import { pageSizeDefault, pageSizeMax, type QueryParameters } from '../../query/parameters.ts'
 import { respondWithRows } from '../../routes/table-export.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html } from '../html.ts'
@@ -95,6 +97,39 @@ export function downloadLine(title: string, address: string, size: string | null
     <a href="${address}" rel="nofollow">${title}</a>
     ${size !== null && html`<span class="facts">${size}</span>`}
   </li>`
+}
+
+const pagesMax = 10
+
+/**
+ * Lines for all rows or groups of an address that answers with pages: one for each of the largest pages.
+ * @param count number of rows or groups; beyond 10 pages, a sentence refers to the API
+ */
+export function pageLines(
+  { words }: PageContext,
+  formats: Readonly<Record<string, string>>,
+  address: string,
+  parameters: QueryParameters,
+  count: number,
+): Html[] {
+  const { count: written } = writtenIn(words)
+  const pages = Array.from(
+    { length: Math.min(pagesMax, Math.max(1, Math.ceil(count / pageSizeMax))) },
+    (_, index) => index + 1,
+  )
+  const size = count > pageSizeDefault ? [['page_size', String(pageSizeMax)] as const] : []
+  const lines = Object.entries(formats).flatMap(([title, format]) =>
+    pages.map((page) => {
+      const rowNumbers = `${written((page - 1) * pageSizeMax + 1)}–${written(Math.min(count, page * pageSizeMax))}`
+      return downloadLine(
+        pages.length === 1 ? title : `${title}, ${rowNumbers}`,
+        withQuery(address, new Map([...parameters, ['format', format], ...size]), page),
+        null,
+      )
+    }),
+  )
+  const rest = count - pagesMax * pageSizeMax
+  return rest > 0 ? [...lines, html`<li>${words.othersInApi(written(rest))}</li>`] : lines
 }
 
 const forSheets: ReadonlySet<string> = new Set(

@@ -40,9 +40,7 @@ export interface TableView extends QueryView {
   readonly positions: Uint32Array
   readonly hints: readonly Hint[]
   readonly files: FileAddresses
-  /** Absolute API address of the export. */
   readonly exportAddress: (parameters: QueryParameters) => string
-  /** Absolute API address of a page of rows. */
   readonly dataAddress: (parameters: QueryParameters, page: number) => string
 }
 

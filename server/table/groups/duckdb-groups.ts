@@ -140,7 +140,6 @@ function sumOf(parts: string | null): DoubleSum {
   return sum
 }
 
-/** Unpacks the columns of `packedSql`. */
 function textColumns(answer: readonly Answer[]): (string | null)[][] {
   const columns: (string | null)[][] = []
   for (let index = 0; index < answer.length; index += 2) {

@@ -30,7 +30,6 @@ export interface Dictionary {
   readonly bytes: number
   readonly field: Field
   readonly values: readonly string[]
-  /** Null if the values are not texts. */
   readonly folded: readonly string[] | null
   readonly rows: Float64Array
 }

@@ -22,7 +22,6 @@ export class FinishedExports {
   readonly #cache: LRUCache<string, Finished>
   readonly #making = new SingleFlight<boolean>()
   #number = 0
-  /** Bytes on disk of all open exports. */
   #openBytes = 0
 
   /** @param bytesMax for all together; one export may take half of it */

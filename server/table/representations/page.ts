@@ -189,7 +189,6 @@ function timingOf(timings: readonly Timing[], send: number, plan: string): strin
 
 export interface PageLinks {
   readonly to: (page: number) => string
-  /** The same page in other formats. */
   readonly alternates: (page: number) => readonly { readonly address: string; readonly mediaType: string }[]
   readonly downloadUrl: string
 }
