@@ -110,7 +110,7 @@ export function parseValues(field: Term, operator: Operator, text: string): Cond
       // (`equalValues`).
       const isEqual = operator === 'eq' || operator === 'ne'
       const value =
-        isEqual && text === emptyTextLiteral && isText(field)
+        text === emptyTextLiteral && isText(field)
           ? ''
           : readValue(field, isEqual ? text : text.normalize('NFC'))
       if (value === null)
@@ -131,7 +131,7 @@ export function parseValues(field: Term, operator: Operator, text: string): Cond
       return { field, operator, values: [text] }
     }
     case 'item': {
-      if (isTextValue(text)) return { field, operator, values: [text] }
+      if (isTextValue(text)) return { field, operator, values: [text === emptyTextLiteral ? '' : text] }
       return new Invalid(
         `The parameter "${name}" must be a text of at most ${valueLengthMax} characters, none of them NUL.`,
       )
@@ -175,11 +175,16 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
     )
   }
   const valuesOfTexts = texts.map((value) => valuesOf(field, operator, value))
-  if (valuesOfTexts.some((value) => value === null))
+  if (valuesOfTexts.some((value) => value === null)) {
+    // A list has single times; a day has too many.
+    const hasPeriod = operator === 'in' && texts.some((value) => parsePeriod(field, value) !== null)
     return new Invalid(
-      `Each value of the parameter "${name}" must be ${expectedOperand(field)}.`,
+      hasPeriod
+        ? `Each value of the parameter "${name}" must be a date with a time, such as 2020-06-12T18:05:00: use "${field.name}__range" for days, months and years.`
+        : `Each value of the parameter "${name}" must be ${expectedOperand(field)}.`,
       operandType(field),
     )
+  }
   if (operatorRow(operator).operandKind === 'pair') {
     if (texts.length !== 2)
       return new Invalid(
@@ -189,10 +194,14 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
     const [lowest, highest] = valuesOfTexts
     return { field, operator, values: [lowest?.[0] ?? '', highest?.at(-1) ?? ''] }
   }
-  const allValues = valuesOfTexts.flatMap((value) => value ?? [])
-  if (allValues.length > listLengthMax)
+  const values = [...new Set(valuesOfTexts.flatMap((value) => value ?? []))].toSorted()
+  if (texts.length > listLengthMax)
     return new Invalid(`The parameter "${name}" holds more than ${listLengthMax} values.`)
-  const list = { field, operator, values: [...new Set(allValues)].toSorted() }
+  if (values.length > listLengthMax)
+    return new Invalid(
+      `The parameter "${name}" means more than ${listLengthMax} days: use "${field.name}__range" for a period.`,
+    )
+  const list = { field, operator, values }
   const couldBeOneText = texts.length > 1 && !text.includes('"') && isText(field)
   return couldBeOneText ? { ...list, unquoted: text.trim() } : list
 }
@@ -286,11 +295,11 @@ export function parameterFor(
   isReserved: (name: string) => boolean,
 ): [name: string, text: string] {
   const [first = '', last = first] = values
-  const isEquality = operator === 'eq' || operator === 'ne'
+  const { operandKind } = operatorRow(operator)
   const canOmitOperator = operator === 'eq' && !isReserved(field.name)
   // Write the value `""` as a list, since `=""` would mean the empty text.
   if (operator === 'eq' && first === emptyTextLiteral) return [`${field.name}__in`, formatList(values)]
-  if (isEquality && first === '' && isText(field) && values.length === 1)
+  if (first === '' && (operandKind === 'value' || operandKind === 'item'))
     return [canOmitOperator ? field.name : parameterOf(field, operator), emptyTextLiteral]
   // `ne` has the bounds of a period, which are written as the period.
   const value = operator === 'ne' ? (periodText(field, { first, last }) ?? first) : first
@@ -300,7 +309,7 @@ export function parameterFor(
   // Quote a list of several texts, unless it may be one text.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && isText(field))
     return [name, quotedList(values)]
-  const hasSeveralOperands = ['list', 'pair', 'box'].includes(operatorRow(operator).operandKind)
+  const hasSeveralOperands = ['list', 'pair', 'box'].includes(operandKind)
   return [name, hasSeveralOperands ? formatList(values) : value]
 }
 

@@ -434,7 +434,7 @@ function randomCondition(
   }
   if (operator === 'has') {
     const item = pick(random, [...(JSON.parse(String(first)) as string[]), 'none'])
-    return item === '' ? null : { name, text: item, asked: { field, operator, values: [item] } }
+    return { name, text: item === '' ? '""' : item, asked: { field, operator, values: [item] } }
   }
   if (operator === 'within') {
     const [lat = 0, lon = 0] = String(first).split(',').map(Number)
@@ -457,8 +457,8 @@ function randomCondition(
     return { name, text, asked: { field, operator, values } }
   }
   const text = written(random, field, first, operator === 'eq' || operator === 'ne')
-  if (text === '' || (name === field.name && text === 'None')) return null
-  return { name, text, asked: { field, operator, values: [first] } }
+  if (name === field.name && text === 'None') return null
+  return { name, text: text === '' ? '""' : text, asked: { field, operator, values: [first] } }
 }
 
 /**

@@ -78,6 +78,7 @@ describe('the normal form', () => {
     ['words between any signs', 'search=c/b-a_d|e;f', 'search=a+b+c+d+e+f'],
     ['a phrase with such signs', 'search=%22b-a%22', 'search=%22b-a%22'],
     ['points and apostrophes within words', "search=d'oeste+s.a.", 'search=d%27oeste+s.a'],
+    ['two quotes are the empty text', 'city__gte=%22%22', 'city__gte=%22%22'],
     ['None is the null of the API before', 'city=None', 'city__isnull=true'],
     ['the text None keeps its operator', 'city__eq=None', 'city__eq=None'],
     ['an alias gets the name', 'order-by=-day,city', 'ordering=-day%2Ccity'],

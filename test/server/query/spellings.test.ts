@@ -166,6 +166,25 @@ describe('a date', () => {
     )
   })
 
+  test.each([
+    [
+      'day__in=2020,2021',
+      '400: The parameter "day__in" means more than 500 days: use "day__range" for a period.',
+    ],
+    [
+      'moment__in=2020-03-31',
+      '400: Each value of the parameter "moment__in" must be a date with a time, such as 2020-06-12T18:05:00: use "moment__range" for days, months and years.',
+    ],
+  ])('%s is refused with the operator to use', async (query, message) => {
+    expect(await counted([...new URLSearchParams(query)])).toBe(message)
+    const ranged = query.replace('__in', '__range').replace(/=([^,]*)$/, '=$1,$1')
+    expect(await counted([...new URLSearchParams(ranged)])).toBe(
+      countOf(
+        ({ moment }) => moment.startsWith('2020-03-31') || (query.startsWith('day') && moment >= '2020'),
+      ),
+    )
+  })
+
   test('is normalized in links, which give the same answer', async () => {
     for (const query of [
       'day=2020-03',
@@ -173,6 +192,8 @@ describe('a date', () => {
       'day__ne=2020-03',
       'moment__ne=2020',
       'moment=2020-05-03',
+      'day__in=2020',
+      'textday__in=2020-03,2020-05',
     ]) {
       const { body } = await request(service.app).get(`${rows}?${query}&page_size=1`)
       const { count, next } = body as { count: number; next: string | null }
