@@ -49,16 +49,16 @@ export function tableChanges(family: Family, service: Runtime): Resource {
       const view = await readView(requestedRange.to, (current) => current)
       const query = parseRowQuery(view.table, requestedRange.target, ['snapshot'])
       const { since, added, removed, changed, file } = view.changes
-      const to = requestedRange.to === null ? [] : [['to', requestedRange.to] as const]
+      const { snapshot: id } = view.manifest
       const shown = {
         ...query,
         parameters: new Map<string, string>([
           ...withoutReservedNames(query.parameters, changesParameterNames),
           ['since', since],
-          ...to,
+          // The next page is of the same snapshots, also after a publication.
+          ['to', id],
         ]),
       }
-      const { snapshot: id } = view.manifest
       const address = file === null ? files.download(table) : files.file(table, id, file)
       const { format, linksIn, packingIn } = requestedQuery(
         service,

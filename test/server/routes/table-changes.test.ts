@@ -239,7 +239,9 @@ describe('changes of a table whose fields have names of parameters', () => {
   test('keep conditions on these fields in their links', async () => {
     const { next, results } = await page('?to__eq=GRU&from__eq=BEL&page_size=1')
     expect(results).toMatchObject([{ to: 'GRU' }])
-    expect(next).toMatch(/from__eq=BEL&page=2&page_size=1&since=\d{8}T\d{6}Z-[0-9a-f]{12}&to__eq=GRU$/)
+    expect(next?.replaceAll(/\d{8}T\d{6}Z-[0-9a-f]{12}/g, 'ID')).toMatch(
+      /from__eq=BEL&page=2&page_size=1&since=ID&to=ID&to__eq=GRU$/,
+    )
     expect((await page(next?.slice(next.indexOf('?')) ?? '')).results).toMatchObject([{ to: 'GRU' }])
   })
 
@@ -247,4 +249,27 @@ describe('changes of a table whose fields have names of parameters', () => {
     const { results } = await page('?ordering=from&_change=added')
     expect(results.map(({ from }) => from)).toEqual(['BEL', 'BEL', 'GRU', 'GRU'])
   })
+})
+
+test('the next page shows the changes of the first page, although a snapshot was published meanwhile', async () => {
+  const shop = await workshop(
+    catalogAround([{ name: 't', key: ['n'], order: ['n'], fields: ['n:integer', 's:string'].map(fieldOf) }]),
+  )
+  const publish = async (day: number, ...values: string[]): Promise<void> => {
+    await shop.write('d/t.csv', `n,s\n${values.map((value, n) => `${n},${value}\n`).join('')}`)
+    await shop.ingest({ now: () => new Date(Date.UTC(2026, 0, day)) })
+  }
+  await publish(1, 'a', 'a', 'a', 'a')
+  await publish(2, 'b', 'b', 'b', 'b')
+  const { app, snapshots } = await serve(shop)
+  const page = async (target: string) => {
+    const { body } = await rawGet(app, target)
+    return JSON.parse(body.toString()) as { next: string | null; results: readonly { readonly n: number }[] }
+  }
+  const first = await page(`${base}?page_size=2`)
+  await publish(3, 'a', 'a', 'b', 'c')
+  await snapshots.refresh()
+  const { pathname, search } = new URL(String(first.next))
+  const second = await page(pathname + search)
+  expect([...first.results, ...second.results].map(({ n }) => n)).toEqual([0, 1, 2, 3])
 })
