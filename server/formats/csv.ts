@@ -6,6 +6,9 @@ import { copiesNothing, copiesWithout, type LineFormat } from './format.ts'
 
 const copiesBare = copiesWithout(',"')
 
+/** Options of DuckDB's `read_csv` for this format: without them, an empty text would be null. */
+export const readCsvOptions = `header = true, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false`
+
 /** RFC 4180, but with LF, which command-line tools expect. Null is empty, an empty text is "". */
 export const csvFormat: LineFormat = {
   name: 'csv',

@@ -1,6 +1,7 @@
 import { describeField, type Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedName, quotedText } from '../../../core/sql.ts'
+import { readCsvOptions } from '../../formats/csv.ts'
 import type { TableDocument } from '../document.ts'
 
 export const ddl: TableDocument = {
@@ -21,7 +22,7 @@ export const ddl: TableDocument = {
           `comment on column ${name}.${quotedName(field.name)} is ${quotedText(describeField(field))};`,
       ),
       '-- Its rows, in DuckDB:',
-      `-- insert into ${name} from read_csv(${quotedText(files.download(table))}, header = true, all_varchar = true);`,
+      `-- insert into ${name} from read_csv(${quotedText(files.download(table))}, ${readCsvOptions}, all_varchar = true);`,
       '',
     ].join('\n')
   },

@@ -1,6 +1,7 @@
 import type { Field } from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { quotedText } from '../../../core/sql.ts'
+import { readCsvOptions } from '../../formats/csv.ts'
 import type { PageContext } from '../frame.ts'
 import { html, type Html, codePart } from '../html.ts'
 import { rowParameters, type TableView } from './view.ts'
@@ -74,7 +75,7 @@ function codesOf(view: CodeView): Code[] {
         'LOAD httpfs;',
         'FROM read_csv(',
         `  '${addressAs('csv')}',`,
-        `  header = true, delim = ',', quote = '"', escape = '"', allow_quoted_nulls = false,`,
+        `  ${readCsvOptions},`,
         `  types = {${fields.map((field) => `${quotedText(field.name)}: '${storedOf(field)}'`).join(', ')}}`,
         ');',
       ].join('\n'),

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { tableFromIPC } from 'apache-arrow'
 import { Parser } from 'n3'
 import request from 'supertest'
@@ -7,6 +8,7 @@ import { jsonAt, rawGet, serve, textAt, type Service } from '../../support/servi
 import {
   catalogAround,
   catalogText,
+  fieldOf,
   temporaryFolder,
   tinyCatalog,
   workshop,
@@ -124,6 +126,41 @@ describe('documents of hostile texts:', () => {
     db.close()
     database.close()
   })
+})
+
+test('the generated SQL loads the rows of the download, where an empty text is no null', async () => {
+  const shop = await workshop(
+    catalogAround([
+      {
+        name: 't',
+        order: ['n'],
+        source: { nulls: ['NA'] },
+        fields: ['n:integer', 's:string', 'l:list'].map(fieldOf),
+      },
+    ]),
+    { 'd/t.csv': 'n,s,l\n1,"","[]"\n2,NA,NA\n3,"a ""b"", c;d","[""x""]"\n' },
+  )
+  const [outcome] = await shop.ingest()
+  if (outcome?.status !== 'published') throw new Error('not published')
+  const sql = await textAt((await serve(shop)).app, '/metadata/d/t/schema.sql')
+  const folders = [path.join(shop.warehouse, 'd', 't')]
+  const database = await Database.open({
+    memory: '100MB',
+    threads: 1,
+    scratch: await temporaryFolder(),
+    folders,
+  })
+  const db = await database.connect()
+  const file = path.join(folders[0] ?? '', outcome.manifest.snapshot, 't.csv.gz')
+  const statements = sql.replace(/^-- (?=insert)/m, '').replace(/'http[^']*'/, `'${file}'`)
+  for (const statement of statements.split(/;\n/)) if (statement.trim() !== '') await db.rows(statement)
+  expect(await db.rows('select n::varchar, s, l::varchar from d.t order by n')).toEqual([
+    ['1', '', '[]'],
+    ['2', null, null],
+    ['3', 'a "b", c;d', '["x"]'],
+  ])
+  db.close()
+  database.close()
 })
 
 const now = (day: number): { now: () => Date } => ({ now: () => new Date(Date.UTC(2026, 5, day)) })
