@@ -7,7 +7,7 @@ import { writtenIn } from '../documents/words/number-formats.ts'
 import { titleOf } from '../documents/words/titles.ts'
 import { isNumber, isTime, valueText } from '../documents/words/value-text.ts'
 import type { Resource } from '../http/resource.ts'
-import { parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
+import { parseChangedRows, parseChangesTarget, type ChangesTarget } from '../query/changes-query.ts'
 import { parametersOf } from '../query/parameters.ts'
 import { parseRowQuery } from '../query/query.ts'
 import { findDataset, findTable } from '../routes/find.ts'
@@ -65,13 +65,11 @@ export function changesPage(service: PageService): Resource {
           query.to,
           ids,
         ]
-        const changesTable = changes?.table ?? table
-        const rowQuery = parseRowQuery(
-          changesTable,
-          query.target,
-          ['snapshot', 'format', 'fields'],
-          rowsPerPage,
-        )
+        const excludedNames = ['snapshot', 'format', 'fields'] as const
+        const rowQuery =
+          changes === null
+            ? parseRowQuery(table, query.target, excludedNames, rowsPerPage)
+            : parseChangedRows(changes, query.target, excludedNames, rowsPerPage)
         const view = { ...answerable, versions: manifests, changes, api }
         if (changes === null || changes.manifest.rows === 0)
           return {

@@ -1,6 +1,10 @@
+import type { Table } from '../../core/catalog/catalog.ts'
+import { didYouMean, shorten } from '../../core/text.ts'
+import { changeColumns } from '../../core/warehouse/changes.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Invalid, InvalidQuery, type ParameterError } from './errors.ts'
 import { parametersOf, parseSnapshot, repeatedParameter, type QueryParameters } from './parameters.ts'
+import { parseRowQuery, type ParameterName, type RowQuery } from './query.ts'
 
 /** Parameters besides those of the rows. */
 export const changesParameterRows = {
@@ -63,4 +67,39 @@ export function withoutReservedNames(
   return new Map(
     [...parameters].map(([name, text]) => [reserved.includes(name) ? `${name}__eq` : name, text]),
   )
+}
+
+/** @throws InvalidQuery also for an unknown kind of change, or a changed field that was not compared */
+export function parseChangedRows(
+  {
+    table,
+    changes: { fields },
+  }: { readonly table: Table; readonly changes: { readonly fields: readonly string[] } },
+  target: string,
+  excludedNames: readonly ParameterName[],
+  pageSize?: number,
+): RowQuery {
+  const query = parseRowQuery(table, target, excludedNames, pageSize)
+  const { kindColumn, changedColumn } = changeColumns(fields)
+  const choicesByName = new Map([
+    [kindColumn, ['added', 'removed', 'changed']],
+    [changedColumn, fields],
+  ])
+  const errors = query.conditions.flatMap(({ field: { name }, operator, values }) => {
+    const choices = choicesByName.get(name) ?? []
+    const isNamed = name === kindColumn ? ['eq', 'ne', 'in'].includes(operator) : operator === 'has'
+    const unknown =
+      isNamed && choices.length > 0 ? values.find((value) => !choices.includes(value)) : undefined
+    if (unknown === undefined) return []
+    const parameter = operator === 'eq' ? name : `${name}__${operator}`
+    const hint = didYouMean(unknown, choices)
+    return [
+      {
+        parameter,
+        message: `The parameter "${parameter}" has no value "${shorten(unknown)}"${hint}; its values: ${choices.join(', ')}.`,
+      },
+    ]
+  })
+  if (errors.length > 0) throw new InvalidQuery(errors)
+  return query
 }

@@ -7,10 +7,10 @@ import { contentName } from '../http/responder.ts'
 import {
   withoutReservedNames,
   changesParameterNames,
+  parseChangedRows,
   parseChangesTarget,
   type ChangesTarget,
 } from '../query/changes-query.ts'
-import { parseRowQuery } from '../query/query.ts'
 import { changesOf, comparableVersions, type ChangesSnapshot } from '../snapshots/changes.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { linkToFile, pageBody, pageOf } from '../table/representations/page.ts'
@@ -47,7 +47,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
           return work(view)
         })
       const view = await readView(requestedRange.to, (current) => current)
-      const query = parseRowQuery(view.table, requestedRange.target, ['snapshot'])
+      const query = parseChangedRows(view, requestedRange.target, ['snapshot'])
       const { since, added, removed, changed, file } = view.changes
       const { snapshot: id } = view.manifest
       const shown = {

@@ -273,3 +273,23 @@ test('the next page shows the changes of the first page, although a snapshot was
   const second = await page(pathname + search)
   expect([...first.results, ...second.results].map(({ n }) => n)).toEqual([0, 1, 2, 3])
 })
+
+test.each([
+  [
+    '_change=addd',
+    'The parameter "_change" has no value "addd" (did you mean "added"?); its values: added, removed, changed.',
+  ],
+  [
+    '_change__in=added,gone',
+    'The parameter "_change__in" has no value "gone"; its values: added, removed, changed.',
+  ],
+  [
+    '_changed__has=death',
+    'The parameter "_changed__has" has no value "death" (did you mean "deaths"?); its values: day, city, deaths.',
+  ],
+])('changes are refused for %s, with the valid values', async (query, message) => {
+  const { status, body } = await get(`?${query}`)
+  expect([status, (JSON.parse(body) as { detail: string }).detail]).toEqual([400, message])
+  const page = await rawGet(service.app, `/en/dataset/d/t/changes/?${query}`, { Accept: 'text/html' })
+  expect(page.status).toBe(400)
+})
