@@ -98,7 +98,9 @@ export function respondWithRows(
       }
       // Only Parquet has no content type: it exists as files of whole tables.
       if (!('contentType' in format)) {
-        if (!isWholeDownload) throw noParquet(files.listing(table))
+        const partCount = snapshot.manifest.parts.length
+        if (!isWholeDownload || partCount > 1)
+          throw noParquet(files.listing(table), isWholeDownload, partCount)
         sendRedirect(res, 302, absolutePath(parquetOf(snapshot, files)), freshness.changing)
         return
       }
@@ -295,8 +297,10 @@ function parquetOf({ table, manifest }: Snapshot, files: FileAddresses): string 
     : files.listing(table)
 }
 
-function noParquet(listing: string): Problem {
-  const message = `The parameter "format" may be parquet only for all rows and fields; their files: ${listing}.`
+function noParquet(listing: string, isWholeDownload: boolean, partCount: number): Problem {
+  const message = isWholeDownload
+    ? `The parameter "format" may not be parquet, since the table has ${partCount} Parquet files: ${listing} lists them.`
+    : `The parameter "format" may be parquet only for all rows and fields; their files: ${listing}.`
   return unacceptableParameters([{ parameter: 'format', message }])
 }
 

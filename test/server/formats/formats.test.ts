@@ -15,7 +15,14 @@ import { rowFormats } from '../../../server/formats/registry.ts'
 import { randomFrom } from '../../evaluator/random-queries.ts'
 import { describeAll, isQuick, sampled, seed, testAll } from '../../support/runs.ts'
 import { getPage, rawGet, serve, type Service } from '../../support/service.ts'
-import { catalogAround, fieldOf, temporaryFolder, workshop, type Workshop } from '../../support/workshop.ts'
+import {
+  catalogAround,
+  fieldOf,
+  temporaryFolder,
+  tinyCatalog,
+  workshop,
+  type Workshop,
+} from '../../support/workshop.ts'
 import { describeWith, pythonClients } from '../../support/needs.ts'
 
 /** The same rows in every format, and whole exports. */
@@ -398,9 +405,17 @@ describe('an export', () => {
     expect(exports.running).toBe(0)
   })
 
-  test('of everything as Parquet links to the published files', async () => {
-    const parquet = await request(service.app).get(`${exported}?format=parquet`).expect(302)
-    expect(parquet.headers['location']).toBe('/files/d/t/')
+  test('of everything as Parquet redirects to the file of the table, and is refused if there are several', async () => {
+    const { body: refused } = await request(service.app).get(`${exported}?format=parquet`).expect(400)
+    expect((refused as { detail: string }).detail).toMatch(
+      /since the table has \d+ Parquet files: http:\/\/localhost:8000\/files\/d\/t\/ lists them\.$/,
+    )
+    const single = await workshop(tinyCatalog({ fields: ['n:integer'] }), { 'd/t.csv': 'n\n1\n' })
+    await single.ingest()
+    const parquet = await request((await serve(single)).app)
+      .get(`${exported}?format=parquet`)
+      .expect(302)
+    expect(parquet.headers['location']).toMatch(/^\/files\/d\/t\/[^/]*\/part-00000\.parquet$/)
     const { body } = await request(service.app).get(`${exported}?format=parquet&place=SP`).expect(400)
     expect((body as { detail: string }).detail).toContain('http://localhost:8000/files/d/t/')
     await request(service.app).get('/api/v1/dataset/d/t/export?place=SP').expect(301)
