@@ -1,4 +1,5 @@
-import type { Manifest } from './manifest.ts'
+import { tableId, type Table } from '../catalog/catalog.ts'
+import { storedFields, unitsOf, type Manifest } from './manifest.ts'
 
 interface SchemaField {
   readonly name: string
@@ -35,6 +36,12 @@ interface SchemaChange {
 
 export function schemaChangeOf({ fields, units, before }: Manifest): SchemaChange | null {
   return before === undefined ? null : compareSchemas(before, { fields, units })
+}
+
+/** The command that publishes a table as it is declared now: a breaking change needs consent. */
+export function republishCommand(table: Table, published: Manifest): string {
+  const { kind } = compareSchemas(published, { fields: storedFields(table), units: unitsOf(table) })
+  return `\`acervo ingest ${kind === 'breaking' ? '--accept-drift ' : ''}${tableId(table)}\``
 }
 
 /**

@@ -43,7 +43,8 @@ export function changesFor(
     ...missingFields.map(({ name }) => `  remove the field without a column in this file: ${name}`),
   ]
   const id = tableId(table)
-  const ingest = `\`acervo ingest ${id}\` publishes it`
+  const isBreaking = misfitColumns.length > 0 || missingFields.length > 0
+  const ingest = `\`acervo ingest ${isBreaking ? '--accept-drift ' : ''}${id}\` publishes it`
   const next = target === null ? ingest : `put the file at ${target}, and ${ingest}`
   return changes.length === 0
     ? `${id} is already in the catalog, and its entry fits this file: ${next}`

@@ -108,7 +108,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     for (const address of addressesOf(id, catalog, settings)) console.log(`  ${address}`)
     if (hasQuestions(suggestion))
       console.log(
-        `questions are open: answer them in ${file}, and \`acervo ingest ${id}\` publishes the table anew`,
+        `questions are open: answer them in ${file}, and \`acervo ingest --accept-drift ${id}\` publishes the table anew`,
       )
     const missingKeys = missingOf(dataset)
     if (missingKeys.length > 0)

@@ -97,7 +97,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
     case 'held':
       return [
         `${id}: ${paint('warning', 'held back')}, since its source is that of the snapshot ${outcome.withdrawn}, which was rolled back; ` +
-          '`acervo ingest --accept-drift` publishes it again',
+          `\`acervo ingest --accept-drift ${id}\` publishes it again`,
       ]
     case 'publishable':
     case 'kept':

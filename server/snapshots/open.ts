@@ -14,11 +14,12 @@ import {
 } from '../../core/warehouse/verify-files.ts'
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { tableId, type Table } from '../../core/catalog/catalog.ts'
+import type { Table } from '../../core/catalog/catalog.ts'
 import { hashOf } from '../../core/warehouse/hash.ts'
 import { fingerprintNow, versionOf } from '../../core/warehouse/fingerprint.ts'
 import { fileNames, layout } from '../../core/warehouse/layout.ts'
 import { parseReport, readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
+import { republishCommand } from '../../core/warehouse/schema-change.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { readVerified } from '../../core/warehouse/state-files.ts'
 import { rowBytesOf, type Snapshot } from './snapshot.ts'
@@ -49,9 +50,8 @@ export async function openSnapshot(
   watch: Watch,
 ): Promise<Snapshot> {
   if (!holdsFields(manifest, table)) {
-    throw new Unfit(
-      `its fields differ from the catalog: \`acervo ingest ${tableId(table)}\` publishes it again`,
-    )
+    const command = republishCommand(table, manifest)
+    throw new Unfit(`its fields differ from the catalog: ${command} publishes it again`)
   }
   const key = layout.snapshot(table, manifest.snapshot)
   const folder = store.place(key)

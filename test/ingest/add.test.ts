@@ -179,7 +179,8 @@ test.each<[title: string, content: string, changes: readonly string[]]>([
     const table = allTables(catalogAround([declared]))[0] as Table
     const misfits = await misfitsIn(table, content)
     const answer = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
-    const next = 'put the file at /sources/d/t.csv, and `acervo ingest d/t` publishes it'
+    const isBreaking = changes.some((change) => !change.startsWith('  add'))
+    const next = `put the file at /sources/d/t.csv, and \`acervo ingest ${isBreaking ? '--accept-drift ' : ''}d/t\` publishes it`
     expect(answer.split('\n')).toEqual(
       changes.length === 0
         ? [`d/t is already in the catalog, and its entry fits this file: ${next}`]
@@ -266,9 +267,20 @@ describe('the programs init and add', () => {
     expect(ingested.out).toMatch(
       /^shop\/sales: published 2 rows in .*; 4 lines: 1 header, 1 dropped, 2 rows\n/,
     )
-    expect((await run('add', [file, '--dataset=other', '--table=sales'], settings)).out).toContain(
-      `questions are open: answer them in ${catalog}, and \`acervo ingest other/sales\` publishes the table anew\n`,
+    const addedAgain = await run('add', [file, '--dataset=other', '--table=sales'], settings)
+    const [, command = ''] =
+      /questions are open: answer them in \S+, and `acervo (.*)` publishes the table anew\n/.exec(
+        addedAgain.out,
+      ) ?? []
+    expect(command).toBe('ingest --accept-drift other/sales')
+    const both = await readFile(catalog, 'utf8')
+    await writeFile(
+      catalog,
+      both.replace('{ name: day, type: string }', '{ name: day, type: date, format: dd/mm/yyyy }'),
     )
+    await writeFile(path.join(SOURCES, 'other', 'sales.csv'), 'day,n\n13/01/2026,1\n14/01/2026,2\n')
+    const [verb = '', ...args] = command.split(' ')
+    expect((await run(verb, args, settings)).out).toContain('other/sales: published')
   }, 60_000)
 
   testAll(

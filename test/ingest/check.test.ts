@@ -28,9 +28,9 @@ const remedy =
   '  remedy: correct these lines of the source, or the type and spelling of the fields in the catalog'
 const mismatch = '  sources/d/t.csv: a row does not match the catalog'
 const unreadable = '  sources/d/t.csv: the source cannot be read as CSV'
-const headerRemedy =
-  'Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
-  '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones'
+const entryRemedy =
+  'Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog'
+const headerRemedy = `${entryRemedy}; \`acervo ingest --accept-drift d/t\` publishes it, with nulls for missing columns and without unknown ones`
 
 const structureRemedy =
   '  remedy: correct these lines of the source, or its encoding, delimiter or quote in the catalog'
@@ -190,7 +190,7 @@ test.each<[title: string, type: string, csv: string | Buffer, lines: readonly st
     'integer',
     'a,a,b\n1,1,x\n',
     [
-      `  sources/d/t.csv: the header in line 1 does not match the catalog: the column "a" appears twice. ${headerRemedy}`,
+      `  sources/d/t.csv: the header in line 1 does not match the catalog: the column "a" appears twice. ${entryRemedy}`,
     ],
   ],
   [
@@ -198,7 +198,7 @@ test.each<[title: string, type: string, csv: string | Buffer, lines: readonly st
     'integer',
     'a;b\n1;x\n',
     [
-      `  sources/d/t.csv: the header in line 1 does not match the catalog: the column "a" is missing; the column "b" is missing; the column "a;b" is not a field of d/t. The delimiter may be ";": declare it as source.delimiter. ${headerRemedy}`,
+      `  sources/d/t.csv: the header in line 1 does not match the catalog: the column "a" is missing; the column "b" is missing; the column "a;b" is not a field of d/t. The delimiter may be ";": declare it as source.delimiter. ${entryRemedy}`,
     ],
   ],
   ['an empty file', 'integer', '', ['  sources/d/t.csv: t.csv is empty: it needs at least a header']],

@@ -38,7 +38,7 @@ describe('a rollback', () => {
 
     const [held] = await shop.ingest(onDay(5))
     expect(outcomeLines(held as Outcome)).toEqual([
-      `d/t: held back, since its source is that of the snapshot ${from}, which was rolled back; \`acervo ingest --accept-drift\` publishes it again`,
+      `d/t: held back, since its source is that of the snapshot ${from}, which was rolled back; \`acervo ingest --accept-drift d/t\` publishes it again`,
     ])
     expect(await count()).toBe(11)
     await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 6)))

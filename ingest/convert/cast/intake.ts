@@ -57,7 +57,7 @@ export class Intake {
       ...new Set([...missingNames.map(missingColumn), ...sources.flatMap((source) => source.drift)]),
     ]
     if (missingNames.length > 0 && !acceptsDrift)
-      throw new TableFailure(misfit(missingNames.map(missingColumn), first.header, table.source.delimiter))
+      throw new TableFailure(misfit(table, missingNames.map(missingColumn), first.header, true))
     return { conversion: first.conversion, drift }
   }
 

@@ -1,5 +1,5 @@
 import type { MatchedField } from '../conversion.ts'
-import { type SourceForm, type Table, hidesRows, tableId } from '../../../core/catalog/catalog.ts'
+import { type Table, hidesRows, tableId } from '../../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../../core/text.ts'
 import { TableFailure } from '../../base/rejects.ts'
 import type { Batch } from '../../source/batches.ts'
@@ -24,7 +24,7 @@ export function matchHeader(
   constantFields: ReadonlySet<string>,
   acceptsDrift: boolean,
 ): Match {
-  const { rename, ignore, drop, delimiter, unionByName } = table.source
+  const { rename, ignore, drop, unionByName } = table.source
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
   const readFields = table.fields.map(({ name }) => name).filter((name) => !constantFields.has(name))
   const columns = new Map<string, number>()
@@ -57,7 +57,10 @@ export function matchHeader(
     }),
   ]
   const problems = acceptsDrift && hasMatchingColumn ? faults : [...faults, ...drift]
-  if (problems.length > 0) throw new TableFailure(misfit(problems, { header, headerLine }, delimiter))
+  if (problems.length > 0)
+    throw new TableFailure(
+      misfit(table, problems, { header, headerLine }, faults.length === 0 && hasMatchingColumn),
+    )
   const fields = table.fields.map((field) => ({
     field,
     column: constantFields.has(field.name) ? null : (columns.get(field.name) ?? null),
@@ -72,16 +75,20 @@ export function missingColumn(name: string): string {
 const problemsShown = 10
 const nameShownMax = 80
 
+/** @param isAcceptable false if `--accept-drift` does not help */
 export function misfit(
+  table: Table,
   problems: readonly string[],
   { header, headerLine }: Header,
-  delimiter: SourceForm['delimiter'],
+  isAcceptable: boolean,
 ): string {
   const suffix = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
-  const suggestion = header.length === 1 ? delimiterHint(header[0] ?? '', delimiter) : ''
+  const suggestion = header.length === 1 ? delimiterHint(header[0] ?? '', table.source.delimiter) : ''
   const remedy =
-    'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ' +
-    '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones'
+    'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog' +
+    (isAcceptable
+      ? `; \`acervo ingest --accept-drift ${tableId(table)}\` publishes it, with nulls for missing columns and without unknown ones`
+      : '')
   const place = headerLine === null ? '' : ` in line ${headerLine}`
   return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${suffix}. ${suggestion}Remedy: ${remedy}`
 }

@@ -83,15 +83,17 @@ export const bad = (...lines: readonly string[]): Came =>
     ...lines.map((line) => `  ${line}`),
   )
 
-/** A source whose header is another. */
+/** A source whose header is another; a column twice, or no column of the table, cannot be accepted. */
 export const misfit = (problems: string, delimiter?: string): Came =>
   refused(
     `the header in line 1 does not match the catalog: ${problems}. ${
       delimiter === undefined
         ? ''
         : `The delimiter may be ${JSON.stringify(delimiter)}: declare it as source.delimiter. `
-    }Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; ` +
-      '`acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
+    }Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog` +
+      (!/appears twice|source\.drop|"a" is missing; the column "b" is missing/.test(problems)
+        ? '; `acervo ingest --accept-drift d/t` publishes it, with nulls for missing columns and without unknown ones'
+        : ''),
   )
 
 /** Rows of which the last is not terminated, which is reported. */

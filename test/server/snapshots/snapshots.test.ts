@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib'
 import type { SnapshotId } from '../../../core/warehouse/layout.ts'
 import { removableSnapshots } from '../../../core/warehouse/retention.ts'
 import { getPage, rawGet, serve, walk, type Service } from '../../support/service.ts'
-import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
+import { temporaryFolder, tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { isQuick, sampled, testSampled, testAll } from '../../support/runs.ts'
 
 const rows = '/api/v1/dataset/d/t/data/'
@@ -393,4 +393,21 @@ test.each(
   })
   const page = await json(service, rows)
   expect([page.status, page.headers['acervo-snapshot']]).toEqual([200, ids[0]])
+})
+
+test.each([
+  ['another type', 'd:string', '`acervo ingest --accept-drift d/t`'],
+  ['a wider type', 'd:decimal:12:2', '`acervo ingest d/t`'],
+])('a table with %s than its snapshot names the command that publishes it', async (_what, field, command) => {
+  const home = await temporaryFolder()
+  const shop = await workshop(tinyCatalog({ fields: ['d:decimal:8:2'] }), { 'd/t.csv': 'd\n1.50\n' }, home)
+  await shop.ingest()
+  const changed = await workshop(tinyCatalog({ fields: [field] }), {}, home)
+  const { body, status } = await rawGet((await serve(changed)).app, rows)
+  expect([status, (JSON.parse(body.toString()) as { detail: string }).detail]).toEqual([
+    503,
+    `The table d/t cannot be served: its fields differ from the catalog: ${command} publishes it again.`,
+  ])
+  const [outcome] = await changed.ingest({ acceptsDrift: command.includes('--accept-drift') })
+  expect(outcome?.status).toBe('published')
 })
