@@ -171,12 +171,12 @@ function plainNumber({ decimal, groups }: Separators, digits: string): string {
 const gapsMax = 4
 
 /**
- * Finds texts that enumerate parts, such as 1.9, 1.10 and 1.11: no part has leading zeros, one ends in 0,
+ * Finds texts that enumerate parts, such as 1.9, 1.10 and 1.11: no part such as 05 occurs, one ends in 0,
  * another has one digit, and few parts are missing or both 1.1 and 1.10 occur.
  * @returns two such texts; null for numbers
  */
 function enumerationOf(plainNumbers: readonly string[]): readonly [string, string] | null {
-  const fractions = plainNumbers.map((text) => /^\d+\.(0|[1-9]\d*)$/.exec(text)?.[1] ?? null)
+  const fractions = plainNumbers.map((text) => /^\d+\.(0+|[1-9]\d*)$/.exec(text)?.[1] ?? null)
   if (fractions.some((part, index) => part === null && !/^\d+$/.test(plainNumbers[index] ?? ''))) return null
   const textEndingInZero = plainNumbers.find((_, index) => /^[1-9]\d*0$/.test(fractions[index] ?? ''))
   const singleDigits = plainNumbers.filter((_, index) => /^[1-9]$/.test(fractions[index] ?? ''))

@@ -90,6 +90,11 @@ function probeOf(
     const numbers = valueTexts.filter((_, index) => isWrittenWith(decimal, forms[index] ?? null))
     const form = isMajority(numbers) ? numberForm(numbers) : null
     if (form === null || isAmbiguous(form) || isLossy(form)) continue
+    // A type must not be advised if a text such as 007 would lose something.
+    const allForm = numberForm(
+      valueTexts.filter((text, index) => numbers.includes(text) || isLossForm(forms[index])),
+    )
+    if (isLossForm(allForm)) continue
     const description = isWhole(form)
       ? 'whole numbers'
       : `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`
@@ -100,6 +105,10 @@ function probeOf(
   // An example marks a form with ambiguous day and month.
   if (form === null || 'example' in form) return null
   return { keys: momentKeys(form), description: `written ${writtenAs(form)}` }
+}
+
+function isLossForm(form: ReturnType<typeof numberForm> | undefined): boolean {
+  return form !== null && form !== undefined && isLossy(form)
 }
 
 function isWrittenWith(decimal: NumberForm['decimal'], form: ReturnType<typeof numberForm>): boolean {

@@ -393,6 +393,20 @@ describe('the suggestion for a column', () => {
       /"2\.9" and "2\.10"/,
     ],
     ['parts with commas', ['1,9', '1,10', '1,1'], { type: 'string' }, null, /scale: 2, decimal: ","$/m],
+    [
+      'codes of which one ends in .00',
+      ['1.1', '1.10', '2.0', '2.00'],
+      { type: 'string' },
+      null,
+      /"1\.1" and "1\.10" count parts/,
+    ],
+    [
+      'numbers and a word, of which one has a leading zero',
+      ['100', '101', '007', 'A1', '102', '103'],
+      { type: 'string' },
+      null,
+      /^(?!.*declare type: integer)/s,
+    ],
     ['versions with gaps', ['1.1', '1.2', '1.10', '2.0'], { type: 'string' }, null, /count parts/],
     [
       'prices, some with a zero',
