@@ -1,6 +1,6 @@
 import { RecordBounds } from '../source/bounds.ts'
 import { LineFilter } from '../source/line-filter.ts'
-import { LF, openingQuote, recordValues, skipBlanks, type Marks } from '../source/record.ts'
+import { CR, LF, openingQuote, recordValues, skipBlanks, type Marks } from '../source/record.ts'
 
 export interface Way {
   readonly marks: Marks
@@ -66,7 +66,9 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
   const { marks } = way
   let first: readonly string[] | null = null
   const totals = { rows: 0, rowsLikeHeader: 0, rowsOfSeveralValues: 0 }
-  let singlesAtEnd = { rows: 0, start: 0 }
+  // Lines at the end with one value, and those where empty cells follow it, as spreadsheets write them.
+  let [singlesAtEnd, notesAtEnd] = [noNotes, noNotes]
+  let paddedRows = 0
   const filter = new LineFilter(marks)
   const end = visitRecords(text, way, (start, bounds) => {
     // In a file with one column, a blank line is a row with an empty value.
@@ -79,28 +81,54 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
     totals.rows += 1
     if (bounds.valueCount === first.length) totals.rowsLikeHeader += 1
     if (bounds.valueCount > 1) totals.rowsOfSeveralValues += 1
-    singlesAtEnd =
-      bounds.valueCount > 1
-        ? { rows: 0, start: 0 }
-        : { rows: singlesAtEnd.rows + 1, start: singlesAtEnd.start || start }
+    const isSingle = bounds.valueCount === 1
+    const isPadded = first.length > 2 && !isSingle && hasOneValue(text, bounds, marks)
+    if (isPadded) paddedRows += 1
+    singlesAtEnd = isSingle ? withNote(singlesAtEnd, start, false) : noNotes
+    notesAtEnd = isSingle || isPadded ? withNote(notesAtEnd, start, isPadded) : noNotes
   })
   // The compiler does not see assignments in callbacks.
   const firstLine = first as readonly string[] | null
   const isRead = end !== null && text.length - end <= (isComplete ? 0 : unreadShareMax * text.length)
   if (!isRead || firstLine === null) return null
+  // If other rows have their first cell alone, such lines may be rows.
+  const notes = notesAtEnd.padded === paddedRows ? notesAtEnd : singlesAtEnd
   const endsWithNotes =
-    isComplete && firstLine.length > 1 && singlesAtEnd.rows > 0 && isSetOff(text, singlesAtEnd.start)
-  const noteLines = endsWithNotes ? linesIn(text.subarray(singlesAtEnd.start)) : 0
-  return noteLines === 0 || noteLines > lastLinesMax
-    ? { firstLine, ...totals, lastLines: 0 }
-    : { firstLine, ...totals, rows: totals.rows - singlesAtEnd.rows, lastLines: noteLines }
+    isComplete && firstLine.length > 1 && notes.rows > 0 && isSetOff(text, notes.start, marks)
+  const noteLines = endsWithNotes ? linesIn(text.subarray(notes.start)) : 0
+  if (noteLines === 0 || noteLines > lastLinesMax) return { firstLine, ...totals, lastLines: 0 }
+  return {
+    firstLine,
+    rows: totals.rows - notes.rows,
+    rowsLikeHeader: totals.rowsLikeHeader - notes.padded,
+    rowsOfSeveralValues: totals.rowsOfSeveralValues - notes.padded,
+    lastLines: noteLines,
+  }
+}
+
+const noNotes = { rows: 0, padded: 0, start: 0 }
+
+function withNote(
+  { rows, padded, start }: typeof noNotes,
+  noteStart: number,
+  isPadded: boolean,
+): typeof noNotes {
+  return { rows: rows + 1, padded: padded + (isPadded ? 1 : 0), start: rows === 0 ? noteStart : start }
+}
+
+function hasOneValue(text: Buffer, { end, valueCount }: RecordBounds, { delimiter }: Marks): boolean {
+  let emptyCells = 0
+  while (text[end - 1 - emptyCells] === delimiter) emptyCells += 1
+  return emptyCells === valueCount - 1
 }
 
 /** Footers follow a blank line, contain `: ` or are in parentheses; other lines may be truncated rows. */
-function isSetOff(text: Buffer, start: number): boolean {
-  const before = text.toString('latin1', Math.max(0, start - 3), start)
-  const end = text.indexOf(LF, start)
-  return /\n\r?\n$/.test(before) || /: |^\(.*\)\r?$/.test(text.toString('latin1', start, end))
+function isSetOff(text: Buffer, start: number, { delimiter }: Marks): boolean {
+  const previousStart = text.lastIndexOf(LF, start - 2) + 1
+  const previous = text.subarray(previousStart, start - 1)
+  const isBlank = previousStart > 0 && previous.every((byte) => byte === CR || byte === delimiter)
+  const line = text.toString('latin1', start, text.indexOf(LF, start))
+  return isBlank || /: |^\([^)]*\)\W*$/.test(line)
 }
 
 function linesIn(text: Buffer): number {

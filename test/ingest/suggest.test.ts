@@ -377,6 +377,27 @@ describe('in a suggestion,', () => {
     })
   })
 
+  test.each<[title: string, end: string[], rowCount: number]>([
+    ['after an empty line', [';;', 'IBGE;;', 'preliminary;;'], 3],
+    ['after a total', ['Total;60;', ';;', 'Source: IBGE;;', 'preliminary;;'], 3],
+    ['below the rows, with a colon', ['Source: IBGE;;'], 3],
+    ['without an empty line or a colon, which may be rows', ['IBGE;;'], 4],
+    [
+      'below rows with the first cell alone, which may be rows',
+      ['Manaus;;', 'Belo;1;2020', 'Source: IBGE;;'],
+      6,
+    ],
+  ])(
+    'the right rows are published of a file with notes that empty cells follow: %s',
+    async (_what, end, rowCount) => {
+      const came = await ingested(
+        linesOf('city;value;year', 'Recife;10;2020', 'Olinda;20;2021', 'Natal;30;2022', ...end),
+      )
+      if ('refused' in came) throw new Error(came.refused.join('\n'))
+      expect([came.rows.length, came.rows[2]]).toEqual([rowCount, ['Natal', 30, 2022]])
+    },
+  )
+
   test.each(['Total', '3', 'Bra'])('a truncated last row does not become a footer: %s', async (end) => {
     const { output } = await entryOf(`a,b\n${'x,1\n'.repeat(99)}${end}\n`)
     expect(output).toContain('a row cannot be read: line 101: the row has 1 value, and the header 2')
