@@ -17,7 +17,7 @@ import { parseQuery } from '../query/parameters.ts'
 import { mount, mountHandler, type Resource, type Serving } from '../http/resource.ts'
 import type { Snapshot } from '../snapshots/snapshot.ts'
 import { currentView } from './documents/service.ts'
-import { findDataset, findTable, notPublished, type RouteParameters } from './find.ts'
+import { findDataset, findTable, goneText, notPublished, type RouteParameters } from './find.ts'
 
 type FileService = Runtime & { readonly writing: Writing }
 
@@ -241,7 +241,7 @@ function fileOf(service: FileService): RequestHandler {
           sendRedirect(res, 302, absolutePath(stableFileAddress), service.freshness.changing)
           return
         }
-        const detail = `The snapshot ${id} of ${tableId(table)} is no longer kept; the current files are at ${listingAddress}.`
+        const detail = `${goneText(table, id, service.snapshots)}; the current files are at ${listingAddress}.`
         throw new Problem('snapshot-gone', detail, {
           headers: { Link: `<${listingAddress}>; rel="latest-version"` },
         })

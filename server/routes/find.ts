@@ -103,8 +103,16 @@ export function unavailable(
 ): Problem {
   const current = snapshots.current(table)
   if (pinnedId === null || current === null) return notPublished(table, snapshots.fault(table))
-  const detail = `The snapshot ${pinnedId} of ${tableId(table)} is no longer kept; the current one is at ${newest}.`
+  const detail = `${goneText(table, pinnedId, snapshots)}; the current one is at ${newest}.`
   return new Problem('snapshot-gone', detail, { headers: { Link: `<${newest}>; rel="latest-version"` } })
+}
+
+/** Start of a sentence that says why a snapshot cannot be served. */
+export function goneText(table: Table, id: SnapshotId, snapshots: Snapshots): string {
+  const reason = snapshots.hasOtherFields(table, id)
+    ? 'has other fields than the catalog now declares, and is not served'
+    : 'is no longer kept'
+  return `The snapshot ${id} of ${tableId(table)} ${reason}`
 }
 
 /** An earlier snapshot is kept, but cannot be read now. */

@@ -66,8 +66,11 @@ export function tableHistory(_family: Family, service: Runtime): Resource {
                 rows: changes !== null && isByKey ? await readRows(changes) : null,
               }
             })
-            if (state === null && snapshots.isKept(table, id)) throw unavailableNow(table)
-            if (state === null) break
+            if (state === null) {
+              if (snapshots.isKept(table, id) && !snapshots.hasOtherFields(table, id))
+                throw unavailableNow(table)
+              break
+            }
             states.push(state)
             // The row's earlier history is unknown.
             if (state.rows === null) break

@@ -34,6 +34,7 @@ export interface TablesContext {
 
 interface KnownSnapshot {
   opened: Promise<Snapshot | null> | null
+  hasOtherFields: boolean
   /** Size, times and inode at the last verification. */
   readonly fileVersions: Map<string, string>
 }
@@ -196,7 +197,7 @@ export class ServedTable {
 
   async #openAndServe(manifest: Manifest): Promise<void> {
     const { table } = this
-    const entry = { fileVersions: new Map<string, string>() }
+    const entry = unopened()
     const snapshot = await this.#open(manifest, entry)
     if (manifest.order.join() !== orderTerms(table).join()) {
       this.#common.log.warn(
@@ -308,8 +309,9 @@ export class ServedTable {
       const manifest = await manifestOf(this.#common.store, table, id)
       return manifest === null ? null : await this.#open(manifest, entry)
     } catch (error) {
-      // Damage is permanent. After other errors, the next request tries again.
-      if (!(error instanceof DamagedFile)) entry.opened = null
+      entry.hasOtherFields = error instanceof Unfit
+      // Damage and other fields are permanent. After other errors, the next request tries again.
+      if (!(error instanceof DamagedFile) && !entry.hasOtherFields) entry.opened = null
       this.#common.log.error(
         { err: error, table: tableId(table), snapshot: id },
         'older snapshot cannot be served to requests pinned to it',
@@ -340,5 +342,5 @@ export class ServedTable {
 }
 
 function unopened(): KnownSnapshot {
-  return { opened: null, fileVersions: new Map() }
+  return { opened: null, hasOtherFields: false, fileVersions: new Map() }
 }

@@ -84,6 +84,11 @@ export class Snapshots {
     return this.#tables.get(tableId(table))?.knownSnapshots.has(id) === true
   }
 
+  /** True once a snapshot was found to have other fields than the catalog, so that it is not served. */
+  hasOtherFields(table: Table, id: SnapshotId): boolean {
+    return this.#tables.get(tableId(table))?.knownSnapshots.get(id)?.hasOtherFields === true
+  }
+
   /** Last published manifest, served or not; null at first. */
   latest(table: Table): Manifest | null {
     return this.#tables.get(tableId(table))?.latest ?? null

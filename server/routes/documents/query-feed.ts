@@ -91,8 +91,9 @@ export async function answerChanges(
       snapshot === null ? null : answerDigest(snapshot, question, engine, requester),
     )
     if (digest === null) {
-      if (snapshots.isKept(table, manifest.snapshot)) throw unavailableNow(table)
-      // This snapshot has expired since, and so have all earlier ones.
+      const { snapshot: id } = manifest
+      if (snapshots.isKept(table, id) && !snapshots.hasOtherFields(table, id)) throw unavailableNow(table)
+      // This snapshot has expired since, or has other fields, and so have all earlier ones.
       break
     }
     answers.push({ manifest, report, digest })

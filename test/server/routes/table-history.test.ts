@@ -1,5 +1,6 @@
+import { snapshotsIn } from '../../../core/warehouse/publish.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
-import { catalogAround, fieldOf, importDate, workshop } from '../../support/workshop.ts'
+import { catalogAround, fieldOf, importDate, temporaryFolder, workshop } from '../../support/workshop.ts'
 
 /** History of a row by its key, over the kept snapshots. */
 
@@ -111,4 +112,54 @@ test.each([
 test('the page of a row leads to its history', async () => {
   const { body } = await rawGet(service.app, '/en/dataset/d/t/row/1/', { Accept: 'text/html' })
   expect(body.toString()).toContain('/api/v1/dataset/d/t/history/?id=1')
+})
+
+test('after a new field, the history and the feed of a query begin with the first snapshot that has it', async () => {
+  const home = await temporaryFolder()
+  const publish = async (day: number, fields: readonly string[], ...lines: string[]) => {
+    const shop = await workshop(
+      catalogAround([{ name: 't', order: ['id'], key: ['id'], fields: fields.map(fieldOf) }]),
+      { 'd/t.csv': lines.map((line) => `${line}\n`).join('') },
+      home,
+    )
+    await shop.ingest({ now: () => new Date(Date.UTC(2026, 0, day)) })
+    return shop
+  }
+  const [before, after] = [
+    ['id:integer', 'n:integer'],
+    ['id:integer', 'n:integer', 'z:string'],
+  ] as const
+  const first = await publish(1, before, 'id,n', '1,1')
+  const [oldest = ''] = await snapshotsIn(first.store, { dataset: 'd', name: 't' })
+  await publish(2, before, 'id,n', '1,2')
+  await publish(3, after, 'id,n,z', '1,2,x')
+  const shop = await publish(4, after, 'id,n,z', '1,3,x')
+  const { app } = await serve(shop, { snapshotsKept: 9 })
+  const history = await rawGet(app, '/api/v1/dataset/d/t/history/?id=1')
+  const {
+    row,
+    is_first_known: isFirstKnown,
+    changes,
+  } = JSON.parse(history.body.toString()) as {
+    readonly row: unknown
+    readonly is_first_known: boolean
+    readonly changes: readonly { readonly fields: unknown }[]
+  }
+  expect([history.status, row, isFirstKnown, changes.map(({ fields }) => fields)]).toEqual([
+    200,
+    { id: 1, n: 3, z: 'x' },
+    false,
+    [[{ field: 'n', from: 2, to: 3 }]],
+  ])
+  expect((await rawGet(app, '/feeds/d/t/atom.xml?n__gte=2')).status).toBe(200)
+  for (const target of [`/api/v1/dataset/d/t/data/?snapshot=${oldest}`, `/files/d/t/${oldest}/t.csv.gz`]) {
+    const { status, body } = await rawGet(app, target)
+    expect([status, (JSON.parse(body.toString()) as { detail: string }).detail]).toEqual([
+      410,
+      expect.stringContaining(
+        `The snapshot ${oldest} of d/t has other fields than the catalog now declares, and is not served; the current `,
+      ),
+    ])
+  }
+  expect((await rawGet(app, `/api/v1/dataset/d/t/changes/?since=${oldest}`)).status).toBe(200)
 })
