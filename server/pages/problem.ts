@@ -31,6 +31,9 @@ interface ProblemView {
   readonly latest: string | null
   /** Problems of the API show English details in every language. */
   readonly isOfApi: boolean
+  /** The address is that of a row. */
+  readonly isOfRow: boolean
+  readonly inLanguage: (language: Language) => string
   readonly dataset: Dataset | null
   readonly table: Table | null
 }
@@ -39,12 +42,17 @@ const correctedMax = 100
 
 function problemPage(context: PageContext, view: ProblemView): Html {
   const { addresses, language, words } = context
-  const { code, detail, instance, retrySeconds, wholeTable, errors, latest } = view
+  const { code, detail, instance, retrySeconds, wholeTable, errors, latest, dataset, table } = view
   const hasSearch = !view.isOfApi && problemRows[code].status === 404
+  const isMissingRow = view.isOfRow && code === 'invalid-page'
+  const title = isMissingRow ? words.noSuchRow : words.problems[code]
+  const advice = isMissingRow ? undefined : words.advice[code]
   const main = html`
-    <h1>${words.problems[code]}</h1>
-    ${words.advice[code] !== undefined && html`<p class="lead">${words.advice[code]}</p>`}
-    ${retrySeconds !== null && html`<p>${words.tryAgainIn(writtenIn(words).count(retrySeconds))}</p>`}
+    <h1>${title}</h1>
+    ${advice !== undefined && html`<p class="lead">${advice}</p>`}
+    ${code === 'not-published' && dataset !== null && html`<p><a href="${addresses.dataset(language, dataset)}">${dataset.name}</a></p>`}
+    ${isMissingRow && table !== null && html`<p><a href="${addresses.table(language, table)}">${titleOf(table)}</a></p>`}
+    ${retrySeconds !== null && code !== 'not-published' && html`<p>${words.tryAgainIn(writtenIn(words).count(retrySeconds))}</p>`}
     ${wholeTable !== null && insteadPart(context, wholeTable)}
     ${
       errors.length > 0
@@ -54,16 +62,16 @@ function problemPage(context: PageContext, view: ProblemView): Html {
     ${hasSearch && searchForm(context, '')}
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     ${errors.length > 0 && !view.isOfApi && html`<p><a href="./">${words.withoutThese}</a></p>`}
-    ${code === 'invalid-page' && html`<p><a href="?${firstPageQuery(view)}">${words.toFirstPage}</a></p>`}
+    ${code === 'invalid-page' && !isMissingRow && html`<p><a href="?${firstPageQuery(view)}">${words.toFirstPage}</a></p>`}
     <p><a href="${addresses.home(language)}">${words.backHome}</a></p>
     <p class="facts">${problemRows[code].status} · <code>${code}</code> · <code>${instance}</code></p>
   `
   return framed(context, {
-    title: words.problems[code],
+    title,
     main,
     hasSearch,
-    inLanguage: (target) => addresses.home(target),
-    ...(view.dataset !== null && { trail: trailTo(context, view.dataset, view.table ?? undefined) }),
+    inLanguage: view.inLanguage,
+    ...(dataset !== null && { trail: trailTo(context, dataset, table ?? undefined) }),
   })
 }
 
@@ -185,7 +193,7 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
       // Any address may be unknown; other problems outside pages are the API's.
       const isOfApi = code === 'unknown-address' ? isBelowApi : !isPage
       // Addresses of tables begin with `/<language>/dataset/<slug>/<name>`.
-      const [, , , slug = '', name = ''] = target.split(/[/?]/)
+      const [, , , slug = '', name = '', aspect = ''] = target.split(/[/?]/)
       const dataset = isPage ? (context.catalog.datasets.get(slug) ?? null) : null
       return textOf(
         problemPage(context, {
@@ -198,6 +206,9 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
           parameters: decodableParameters(target),
           latest,
           isOfApi,
+          isOfRow: aspect === 'row',
+          inLanguage: (language) =>
+            isPage ? target.replace(/^\/[a-z]+\//, `/${language}/`) : context.addresses.home(language),
           dataset,
           table: dataset?.tables.get(name) ?? null,
         }),

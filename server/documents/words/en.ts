@@ -15,7 +15,8 @@ type Theme = Dataset['themes'][number]
 export type Words = typeof en
 
 const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
-  'not-published': 'This table is in the catalog, but its rows are not published yet. Try again later.',
+  'not-published':
+    'This table is in the catalog, but its rows are not published yet. On the page of its dataset, subscribe to know when they are.',
   'unknown-address': 'The address may be mistyped, or the page has moved.',
   'unknown-dataset': 'The address may be mistyped. The first page lists all datasets.',
   'unknown-table': 'The address may be mistyped. The page of the dataset lists its tables.',
@@ -505,6 +506,7 @@ export const en = {
     'query-timeout': 'The query took too long',
     'http-version': 'A newer version of HTTP is required',
   } satisfies Record<ProblemCode, string>,
+  noSuchRow: 'The table has no such row',
   versionShown: (moment: string) => `Version of ${moment}.`,
   latestVersion: 'The current version',
   /** Replaces a message that exists only in English. */

@@ -469,6 +469,7 @@ export const pt: Words = {
     'query-timeout': 'A consulta demorou demais',
     'http-version': 'É necessária uma versão mais nova do HTTP',
   },
+  noSuchRow: 'A tabela não tem essa linha',
   versionShown: (moment) => `Versão de ${moment}.`,
   latestVersion: 'Ver a versão atual',
   unknownParameter: (parameter) => `O endereço tem o filtro “${parameter}”, que esta tabela não tem.`,
@@ -505,7 +506,7 @@ export const pt: Words = {
   },
   advice: {
     'not-published':
-      'Esta tabela está no catálogo, mas suas linhas ainda não foram publicadas. Tente de novo mais tarde.',
+      'Esta tabela está no catálogo, mas suas linhas ainda não foram publicadas. Assine na página do conjunto para saber quando forem.',
     'unknown-address': 'O endereço pode estar errado, ou a página mudou de lugar.',
     'unknown-dataset': 'O endereço pode estar errado. A página inicial lista todos os conjuntos de dados.',
     'unknown-table': 'O endereço pode estar errado. A página do conjunto de dados lista suas tabelas.',

@@ -1,4 +1,4 @@
-import { textIn } from './markup.ts'
+import { textIn, unescaped } from './markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
       { ...fieldOf('price:decimal:12:2'), title: { en: 'Price', pt: 'Preço' } },
     ],
   }
-  const shop = await workshop(catalogAround([table, few]), {
+  const shop = await workshop(catalogAround([table, few, { ...few, name: 'none' }]), {
     'd/few.csv': 'id,day,price\n1,2024-03-01,20.90\n',
     'd/t.csv': `${fields.map((field) => field.split(':')[0]).join()}\n${lines.join('\n')}\n`,
   })
@@ -210,6 +210,40 @@ describe.each(['en', 'pt'] as const)('on pages in %s,', (language) => {
     const [notice = ''] = /<div class="notice".*?<\/div>/s.exec(markup) ?? []
     expect([status, /href="([^"]*)"/.exec(notice)?.[1], markup.includes('<table')]).toEqual([200, '?', false])
     expect(textIn(notice)).toContain(language === 'pt' ? 'Nenhuma linha encontrada.' : 'No row matches.')
+  })
+
+  test.each([
+    ['row/99/', 404],
+    ['row/0/', 404],
+    ['row/abc/', 404],
+    ['row/99/?snapshot=current', 404],
+  ])('the address of no row leads to its table: %s', async (target, expected) => {
+    const { status, markup } = await page(`/${language}/dataset/d/few/${target}`)
+    expect([status, textIn(/<h1>.*?<\/h1>/s.exec(markup)?.[0] ?? '')]).toEqual([
+      expected,
+      language === 'pt' ? 'A tabela não tem essa linha' : 'The table has no such row',
+    ])
+    expect(markup).toContain(`<p><a href="/${language}/dataset/d/few/">few</a></p>`)
+    expect(markup).not.toMatch(/href="\?"/)
+  })
+
+  test('the page of an unpublished table leads to its dataset, where readers subscribe', async () => {
+    const { status, markup } = await page(`/${language}/dataset/d/none/`)
+    expect([status, textIn(markup)]).toEqual([
+      503,
+      expect.stringContaining(
+        language === 'pt' ? 'Assine na página do conjunto' : 'subscribe to know when they are',
+      ),
+    ])
+    expect(markup).toMatch(new RegExp(`<p><a href="/${language}/dataset/d/">`))
+    expect(textIn(markup)).not.toMatch(/60 s/)
+  })
+
+  test('an error page has the same address in the other language', async () => {
+    const target = '/dataset/d/few/?page=99&id__gt=0'
+    const { markup } = await page(`/${language}${target}`)
+    const otherLanguage = language === 'pt' ? 'en' : 'pt'
+    expect(unescaped(markup)).toContain(`href="/${otherLanguage}${target}"`)
   })
 
   test('no page for people has sentences in another language, or commands for operators', async () => {
