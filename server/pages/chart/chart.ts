@@ -260,7 +260,11 @@ function actionsPart(service: PageService, view: ChartView): Html {
   )
   const citation = {
     dataset,
-    title: `${captionOf(service.context, view).title}, ${citedVersion(snapshot.manifest, words)}`,
+    title: [
+      captionOf(service.context, view).title,
+      ...describeFilter(view.query, words),
+      citedVersion(snapshot.manifest, words),
+    ].join(', '),
     address: `${service.publicUrl.origin}${addresses.aspect(language, table, 'chart', pinnedParameters)}`,
     today: dayOfAccess(),
   }
@@ -315,7 +319,7 @@ function figurePart(service: PageService, view: ChartView): Html {
   </figure>`
   const numbers = numbersPart(context, view, drawing.shape === 'tiles')
   return html`${drawing.shape === 'tiles' ? html`<div class="beside">${figure} ${numbers}</div>` : figure}
-  ${embedPart(context, service, addresses.embed(language, table, 'chart', pinnedParameters), drawing.label, chartFrameHeight(drawing))}
+  ${embedPart(context, service, addresses.embed(language, table, 'chart', pinnedParameters), [drawing.label, ...describeFilter(view.query, words)].join(', '), chartFrameHeight(drawing, captionOf(context, view)))}
   ${drawing.shape !== 'tiles' && numbers}`
 }
 

@@ -9,6 +9,7 @@ import { describeInBrowser, site, troubleOf, withBrowser, type Site } from '../.
 import { isExhaustive, seed } from '../../support/runs.ts'
 import { endWithFile } from '../../support/each-file.ts'
 import { catalogAround, workshop } from '../../support/workshop.ts'
+import { unescaped } from './markup.ts'
 import { publishSamples } from '../../support/samples.ts'
 
 /** Behaviour of pages in a real browser. */
@@ -325,6 +326,29 @@ describeInBrowser('in a browser,', () => {
     for (const kind of ['a', 'button', 'input', 'summary', 'div', 'body']) expect(kindsSeen).toContain(kind)
     await page.close()
   }, 60_000)
+
+  test.each([
+    '/pt/dataset/covid19/caso_full/chart/',
+    '/pt/dataset/covid19/caso_full/chart/?group=date,state&measure=new_deaths__sum&place_type=state',
+    '/en/dataset/covid19/obito_cartorio/chart/',
+    '/pt/dataset/covid19/boletim/chart/',
+  ])(
+    'the frame of %s is as high as its content',
+    async (target) => {
+      const page = await browser().newPage()
+      await page.goto(at.base + target)
+      const line = await page.locator('code:has-text("<iframe")').textContent()
+      const [, src = '', height = ''] = /src="([^"]*)".* height="(\d+)"/.exec(String(line)) ?? []
+      for (const width of [374, 640]) {
+        await page.setViewportSize({ width, height: Number(height) })
+        await page.goto(unescaped(src))
+        const overflow = await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)
+        expect([width, overflow]).toEqual([width, 0])
+      }
+      await page.close()
+    },
+    60_000,
+  )
 
   test('the first column of a table stays visible while the others scroll', async () => {
     const page = await browser().newPage({ viewport: { width: 700, height: 900 } })

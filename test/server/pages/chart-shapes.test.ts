@@ -110,6 +110,13 @@ test('each small multiple of many periods draws its highest and its last value',
   )
 })
 
+test('the citation and the frame of a chart name its conditions', async () => {
+  const { text } = await got('/en/dataset/d/t/chart/?group=day&measure=n__sum&uf=RJ&place=c')
+  const cited = /n by day: .*?, place is c, uf is RJ, version of /
+  expect(text.replaceAll(/\s+/g, ' ')).toMatch(cited)
+  expect(unescaped(text)).toMatch(/title="n by day, place is c, uf is RJ"/)
+})
+
 test.each([
   ['uf', ['RJ', 'SP'], 'RJ%2CSP'],
   ['place', ['"a, b"', 'c'], '%22a%2C+b%22%2Cc'],

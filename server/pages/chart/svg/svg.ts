@@ -27,11 +27,17 @@ export function chartMarkup(drawing: Drawing): string {
   return element('div', widths.map((width) => chartSvg(drawing, null, width)).join(''), { class: 'drawing' })
 }
 
-/** Height in pixels of the narrow form, with title and source. */
-export function chartFrameHeight(drawing: Drawing): number {
+/** Height in pixels of the narrow form with its caption, in a frame of at least 320 pixels. */
+export function chartFrameHeight(drawing: Drawing, { title, facts }: Caption): number {
   const sized = { ...drawing, width: chartWidths.narrow }
   const height = legendOf(sized).height + shapes[drawing.shape](sized).height
-  return Math.ceil(height * narrowScaleMax) + 170
+  const smallLines = [facts.join(' · '), drawing.note].map((text) => Math.ceil(text.length / 60))
+  const textHeight = 24 * Math.ceil(title.length / 40) + 20 * sum(smallLines)
+  return Math.ceil(height * narrowScaleMax) + 80 + textHeight
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 /** Draws a chart: without a caption as part of a page, with one as a separate file on white. */
