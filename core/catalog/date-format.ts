@@ -3,7 +3,6 @@ import { escapedPattern } from '../text.ts'
 import type { MomentType } from './types/field-type.ts'
 
 interface DateFormat {
-  /** RE2 pattern of the complete text. */
   readonly pattern: string
   /** Groups in the pattern, from 1. */
   readonly groups: ReadonlyMap<Part, { readonly number: number; readonly word: Word }>

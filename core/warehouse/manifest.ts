@@ -163,7 +163,6 @@ export type PiecewiseFile = z.infer<typeof piecewiseShape>
 export type Source = z.infer<typeof sourceShape>
 
 export class DamagedManifest extends Error {
-  /** Message without the name of the file. */
   readonly fault: string
 
   constructor(

@@ -46,7 +46,7 @@ export interface RowQuery extends RowFilter {
 export interface RowFilter {
   /** A matching row satisfies all conditions; sorted by parameter. */
   readonly conditions: readonly Condition[]
-  /** Sorted; each occurs in some search field of a matching row. */
+  /** Each occurs in some search field of a matching row. */
   readonly words: readonly string[]
   /** Nulls come last, and positions break ties; empty means the declared order. */
   readonly ordering: readonly OrderKey[]

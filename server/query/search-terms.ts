@@ -27,7 +27,7 @@ function inClass(signs: string): string {
 
 export function parseWords(table: Table, text: string): string[] | Invalid {
   if (table.search.length === 0) return new Invalid(`The table ${tableId(table)} has no fields to search.`)
-  const words = [...new Set(searchTerms(text))].toSorted()
+  const words = [...new Set(searchTerms(text))]
   if (words.length > wordsMax) return new Invalid(`The parameter "search" holds more than ${wordsMax} words.`)
   const isReadable = isTextValue(text) && !words.some((word) => foldsToNothing(searchTerm(word).text))
   if (words.length > 0 && isReadable) return words

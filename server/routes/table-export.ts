@@ -66,7 +66,6 @@ export function tableExport(family: Family, service: Runtime): Resource {
 interface ExportOptions {
   readonly formats: readonly [ExportFormat, ...ExportFormat[]]
   readonly texts: ReturnType<typeof defaultTexts>
-  /** Absolute, without a query. */
   readonly exportAddressOf: (dataset: Dataset, table: Table) => string
   /** Address that a workbook names, without a query. */
   readonly citedAddressOf: (dataset: Dataset, table: Table) => string
