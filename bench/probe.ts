@@ -10,7 +10,6 @@ export interface Usage {
   /** The longest that the event loop kept a timer waiting. */
   readonly loopDelayMaxMs: number
   readonly rssBytes: number
-  /** The highest since the process began. */
   readonly rssMaxBytes: number
 }
 

@@ -86,7 +86,8 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
   const parameters = new Map([...(answer?.parameters ?? []), ['snapshot', snapshot]])
   const pinnedAddress = withQuery(base(dataset, table), parameters, 1)
   const addressOf = (file: string): string => files.file(table, snapshot, file)
-  const sentences = sentencesOf(change, wordsOf[language])
+  const words = wordsOf[language]
+  const sentences = sentencesOf(change, words)
   const list = sentences.map((sentence) => `<li>${xmlText(sentence)}</li>`).join('')
   return element(
     'entry',
@@ -111,21 +112,26 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
           1,
         ),
       }),
-      element('link', '', { rel: 'related', type: 'application/json', title: 'Rows', href: pinnedAddress }),
+      element('link', '', {
+        rel: 'related',
+        type: 'application/json',
+        title: words.rowsHead,
+        href: pinnedAddress,
+      }),
       ...(answer?.differences == null
         ? []
         : [
             element('link', '', {
               rel: 'related',
               type: 'application/json',
-              title: 'Changes',
+              title: words.aspects.changes,
               href: answer.differences,
             }),
           ]),
       element('link', '', {
         rel: 'related',
         type: 'application/json',
-        title: 'Report',
+        title: words.reportOf(titleOf(table)),
         href: addressOf(fileNames.report),
       }),
       ...(download === undefined
@@ -169,6 +175,7 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
             `${difference > 0 ? '+' : '−'}${count(Math.abs(difference))}`,
           )
   const rejectedRows = report?.rejected_rows ?? 0
+  const warningCount = report?.warnings.length ?? 0
   const changedRows =
     latestChanges === undefined ? [] : changedRowTexts(words, latestChanges).map(({ text }) => text)
   const sentences = [
@@ -182,7 +189,8 @@ function sentencesOf({ table, manifest, report, answer }: Change, words: Words):
     ...schemaSentences(table, manifest, words),
     ...(rejectedRows > 0 ? [words.leftOutOfTable(count(rejectedRows))] : []),
     ...(report?.accepted_drift ?? []).map(words.unlikeBefore),
-    ...(report?.warnings ?? []),
+    // Warnings are in English, and advise the operator.
+    ...(warningCount > 0 ? [words.warningsInReport(count(warningCount))] : []),
     words.collectedOn(day(manifest.collected_at)),
   ]
   return sentences.slice(0, sentencesMax)

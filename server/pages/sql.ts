@@ -124,7 +124,7 @@ function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView)
               measure === undefined ? words.rowsHead : measureTitle(words, measure, table),
               withinSentence(titleOf(dimension.field)),
             ),
-            sql: `SELECT ${quotedName(dimension.field.name)}, ${aggregateSql}\n${from}${whereWithoutTotals(table, query)}\nGROUP BY ALL\nORDER BY 1`,
+            sql: `SELECT ${quotedName(dimension.field.name)}, ${aggregateSql}\n${from}${whereAsCharted(table, query)}\nGROUP BY ALL\nORDER BY 1`,
           },
         ]),
     ...(frequentField === undefined
@@ -138,9 +138,14 @@ function examplesOf({ words }: PageContext, { table, snapshot, query }: SqlView)
   ]
 }
 
-function whereWithoutTotals({ totals }: Table, { conditions }: RowQuery): string {
-  const free = [...totals].filter(([name]) => conditions.every(({ field }) => field.name !== name))
-  const terms = free.map(([name, value]) => `${quotedName(name)} <> ${quotedText(value)}`)
+/** The conditions with which a chart opens, so that both show the same sums. */
+function whereAsCharted({ fields, totals, defaultFilter }: Table, { conditions }: RowQuery): string {
+  const terms = fields.flatMap(({ name }) => {
+    const [value, total] = [defaultFilter.get(name), totals.get(name)]
+    if (conditions.some(({ field }) => field.name === name)) return []
+    if (value !== undefined) return [`${quotedName(name)} = ${quotedText(value)}`]
+    return total === undefined ? [] : [`${quotedName(name)} <> ${quotedText(total)}`]
+  })
   return terms.length === 0 ? '' : `\nWHERE ${terms.join(' AND ')}`
 }
 

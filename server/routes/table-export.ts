@@ -67,7 +67,6 @@ interface ExportOptions {
   readonly formats: readonly [ExportFormat, ...ExportFormat[]]
   readonly texts: ReturnType<typeof defaultTexts>
   readonly exportAddressOf: (dataset: Dataset, table: Table) => string
-  /** Address that a workbook names, without a query. */
   readonly citedAddressOf: (dataset: Dataset, table: Table) => string
 }
 

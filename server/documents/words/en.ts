@@ -136,6 +136,7 @@ export const en = {
   leftOut: 'Rows left out',
   leftOutOfTable: (rows: string) =>
     rows === '1' ? '1 row of the source is left out.' : `${rows} rows of the source are left out.`,
+  warningsInReport: (count: string) => `Warnings in the report of the import: ${count}.`,
   reportOf: (table: string) => `Import report of the table ${table}`,
   rejected: (rows: string) =>
     rows === '1'

@@ -106,6 +106,7 @@ export const pt: Words = {
   leftOut: 'Linhas descartadas',
   leftOutOfTable: (rows) =>
     rows === '1' ? '1 linha da origem foi descartada.' : `${rows} linhas da origem foram descartadas.`,
+  warningsInReport: (count) => `Avisos no relatório da importação: ${count}.`,
   reportOf: (table) => `Relatório da importação da tabela ${table}`,
   rejected: (rows) =>
     rows === '1'

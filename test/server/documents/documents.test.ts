@@ -327,6 +327,14 @@ describe('documents of published tables', () => {
       true,
     ])
     expect(feed).toContain(`<id>http://localhost:8000/feeds/d/t/atom.xml${query}</id>`)
+    const linkTitles = [...feed.matchAll(/rel="related"[^>]* title="([^"]*)"/g)].map(([, title]) => title)
+    expect(new Set(linkTitles)).toEqual(
+      new Set(
+        locale === 'en'
+          ? ['Rows', 'Import report of the table t']
+          : ['Linhas', 'Relatório da importação da tabela t'],
+      ),
+    )
     expect([...feed.matchAll(/<updated>([^<]*)/g)].map(([, moment]) => moment)).toEqual([
       '2026-06-02T00:00:00.000Z',
       '2026-06-02T00:00:00.000Z',

@@ -334,6 +334,16 @@ describe('charts of a table of running totals', () => {
     expect(await pageOf('?uf=SP&day=2024-03-01&last=true')).toMatch(/last is yes.*role="status"/s)
   })
 
+  test('the example of the SQL page has the conditions of the first chart, without those of fields that a reader filters', async () => {
+    for (const [query, where] of [
+      ['', `WHERE "level" = 'state' AND "last" = 'true'`],
+      ['?level=city', `WHERE "last" = 'true'`],
+    ] as const) {
+      const { body } = await rawGet(ownService.app, `/en/dataset/d/t/sql/${query}`, { Accept: 'text/html' })
+      expect(unescaped(body.toString())).toContain(where)
+    }
+  })
+
   test('totals and their parts are lines, and never stacked', async () => {
     const sums = 'measure=deaths__sum&group='
     expect(shapesIn(await svgOf(ownService, `${sums}day,level`))).toMatchObject({ l0: 1, l1: 1 })
