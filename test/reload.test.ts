@@ -136,6 +136,30 @@ test('a field that is added to the catalog is served only after its publication,
   }
 }, 60_000)
 
+test('a table whose field gets another type is reported with the command that publishes it', async () => {
+  const { settings, write } = await home(table('a'))
+  const { port, says, pid } = await startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
+  await write(catalogText([table('a', { fields: ['n:string', 'city:string'].map(fieldOf) })]))
+  process.kill(pid, 'SIGHUP')
+  await says('catalog reloaded')
+  const health = async (): Promise<unknown> => (await fetch(`http://localhost:${port}/health`)).json()
+  const command = 'ingest --accept-drift d/a'
+  expect(await statusOf(port, data('a'))).toBe(503)
+  expect(await health()).toMatchObject({
+    status: 'degraded',
+    published: 0,
+    unpublished: 0,
+    faults: [
+      { table: 'd/a', fault: `its fields differ from the catalog: \`acervo ${command}\` publishes it again` },
+    ],
+  })
+  const [verb = '', ...args] = command.split(' ')
+  await run(verb, args, settings)
+  await until(async () => (await statusOf(port, data('a'))) === 200)
+  expect(await health()).toMatchObject({ status: 'ok', published: 1 })
+  process.kill(pid, 'SIGTERM')
+}, 60_000)
+
 /** The rows of the table, whether it can be asked by `uf`, its fields, and how the server says that it is. */
 async function standOf(port: number) {
   const json = async (target: string): Promise<unknown> =>

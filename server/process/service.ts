@@ -99,9 +99,7 @@ export async function openService(
       catalogFault: () => worker?.notReplaced() ?? watch.fault,
       onOtherFields: (id, manifest) => {
         void refit()
-        return allTables(declaredCatalog).some(
-          (table) => tableId(table) === id && isServable(table, manifest),
-        )
+        return allTables(newestCatalog).some((table) => tableId(table) === id && isServable(table, manifest))
       },
     },
     { pages: database, scans: scanDatabase },
@@ -111,6 +109,8 @@ export async function openService(
   const { pool, scanPool, exports, transfers, sendBudget, memory } = resources
   let current = await preparePublication(resources, await fitToWarehouse(store, catalog, () => null), null)
   let declaredCatalog = catalog
+  // Also while it is being loaded.
+  let newestCatalog = catalog
   let isStopping = false
   let swapping: Promise<void> = Promise.resolve()
   /** Serves another catalog, or the same one fitted anew, once its tables are loaded. */
@@ -121,9 +121,11 @@ export async function openService(
     )
     if (next === declaredCatalog && fittedCatalog.key === before.fitted.key) return
     const publication = await preparePublication(resources, fittedCatalog, before)
+    newestCatalog = next
     try {
       await publication.load()
     } catch (error) {
+      newestCatalog = declaredCatalog
       publication.retire({ successor: before })
       throw error
     }
