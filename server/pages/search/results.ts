@@ -32,7 +32,6 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 }
 
 interface SearchResults {
-  /** Datasets whose names have all words of the search. */
   readonly datasets: readonly Dataset[]
   readonly charts: readonly ChartMatch[]
   readonly tables: readonly CatalogMatch[]
@@ -64,8 +63,10 @@ async function findResults(
   const sources = { catalog: context.catalog, snapshots, dictionaries, requester }
   const textMatches = indexOf(context).find(words)
   const valueMatches = await findValues(sources, phrases)
+  // Towns Porto and Barra are no full match of "Porto da Barra".
   const hasFullMatch =
-    valueMatches.length > 0 || textMatches.some((match) => match.words.size === words.length)
+    valueMatches.some((match) => wordsOfValue(match, search).size === words.length) ||
+    textMatches.some((match) => match.words.size === words.length)
   const foldedText = foldText(text.trim())
   const partMatches =
     hasFullMatch || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)

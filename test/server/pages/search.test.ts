@@ -2,7 +2,7 @@ import { languages } from '../../../core/catalog/names.ts'
 import { linksIn, rowCountOn, textIn } from './markup.ts'
 import { publishSamples } from '../../support/samples.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
-import { catalogAround, fieldOf, workshop } from '../../support/workshop.ts'
+import { catalogAround, fieldOf, tinyCatalog, workshop } from '../../support/workshop.ts'
 
 /** The search of all datasets, tables, fields and values. */
 
@@ -289,4 +289,19 @@ describe('a search for towns of one name', () => {
         Number(rowCountOn((await rawGet(service.app, link, { Accept: 'text/html' })).body.toString())),
       ).toBeGreaterThan(0)
   })
+})
+
+test('a value that begins with the text is found, although each word is a value of another table', async () => {
+  const shop = await workshop(
+    tinyCatalog({ name: 'towns', fields: ['town:string'] }, { name: 'beaches', fields: ['beach:string'] }),
+    {
+      'd/towns.csv': 'town\nBarra\nPorto\nJaú\n',
+      'd/beaches.csv': 'beach\nPorto da Barra - SSA PB 100\nFarol\n',
+    },
+  )
+  await shop.ingest()
+  const { links } = await search(await serve(shop), 'Porto da Barra', 'pt')
+  expect(links.filter((link) => link.includes('?'))).toContain(
+    '/pt/dataset/d/beaches/?beach=Porto+da+Barra+-+SSA+PB+100',
+  )
 })
