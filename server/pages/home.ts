@@ -16,10 +16,11 @@ import type { findApiIndex } from '../routes/api-index.ts'
 import { varyByBrowser, wantsPage } from '../http/negotiation.ts'
 import { searchForm, searchPage } from './search/results.ts'
 import { sparkOf } from './chart/spark.ts'
+import { subscribePart } from './cite.ts'
 import { allCovered, coverageOf, timeText } from './coverage.ts'
 import { webPageOf, pageAt, type PageService } from './service.ts'
 
-const latelyMax = 5
+const [latelyMax, updatesMax] = [5, 200]
 
 interface PublishedDataset {
   readonly dataset: Dataset
@@ -86,7 +87,7 @@ function homeHtml(
         ${shownDatasets.map((item) => card(context, item, sparks.get(item.dataset.slug) ?? null))}
       </ul>
     </section>
-    ${latelyPart(context, published)}
+    ${latelyPart(context, published, writing.documents.feed(language))}
     ${
       unpublishedDatasets.length > 0 &&
       html`<section>
@@ -185,17 +186,14 @@ function changesOf(published: readonly PublishedDataset[]) {
     .toSorted((a, b) => (a.at < b.at ? 1 : -1))
 }
 
-function latelyPart(
-  { addresses, language, words }: PageContext,
-  published: readonly PublishedDataset[],
-): Html | null {
-  const changes = changesOf(published).slice(0, latelyMax)
+function latelyPart(context: PageContext, published: readonly PublishedDataset[], feed: string): Html | null {
+  const { addresses, language, words } = context
+  const changes = changesOf(published).slice(0, updatesMax)
   if (changes.length === 0) return null
   const { day, count } = writtenIn(words)
-  return html`<section>
-    <h2>${words.lately}</h2>
-    <ul class="lately">
-      ${changes.map(
+  const list = (listed: typeof changes): Html =>
+    html`<ul class="lately">
+      ${listed.map(
         ({ dataset, table, at, rows }) =>
           html`<li>
             <time datetime="${at}">${day(at)}</time>
@@ -204,7 +202,20 @@ function latelyPart(
             <a href="${addresses.aspect(language, table, 'changes')}">${words.versions}</a>
           </li>`,
       )}
-    </ul>
+    </ul>`
+  return html`<section>
+    <div class="head">
+      <h2>${words.lately}</h2>
+      <div class="actions">${subscribePart(context, feed)}</div>
+    </div>
+    ${list(changes.slice(0, latelyMax))}
+    ${
+      changes.length > latelyMax &&
+      html`<details>
+        <summary>${words.earlierUpdates(count(changes.length - latelyMax))}</summary>
+        ${list(changes.slice(latelyMax))}
+      </details>`
+    }
   </section>`
 }
 

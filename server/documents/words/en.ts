@@ -56,6 +56,7 @@ export const en = {
   datasets: 'Datasets',
   unpublished: 'Not published yet',
   lately: 'Recently updated',
+  earlierUpdates: (count: string) => `Earlier (${count})`,
   chartsFound: 'Charts',
   valuesFound: 'Values',
   yes: 'yes',

@@ -26,6 +26,7 @@ export const pt: Words = {
   datasets: 'Conjuntos de dados',
   unpublished: 'Ainda sem dados publicados',
   lately: 'Atualizados recentemente',
+  earlierUpdates: (count) => `Antes (${count})`,
   chartsFound: 'Gráficos',
   valuesFound: 'Valores',
   yes: 'sim',

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { parseCatalog } from '../../../core/catalog/load.ts'
 import { serve, rawGet, type Service } from '../../support/service.ts'
 import { textIn } from './markup.ts'
-import { workshop, type Workshop } from '../../support/workshop.ts'
+import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 
 /** The home page and dataset pages: topics, figures, periods and small charts. */
 
@@ -213,4 +213,25 @@ test('a client that leaves does not stop a small chart for which another client 
   const dataset = await (await second).text()
   server.close()
   expect(dataset.match(/<figure class="spark">/g)).toHaveLength(1)
+})
+
+test('the home page lists the newest tables, then the earlier ones, and offers its feed', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const shop = await workshop(
+    tinyCatalog(...names.map((name) => ({ name, fields: ['n:integer'] }))),
+    Object.fromEntries(names.map((name) => [`d/${name}.csv`, 'n\n1\n'])),
+  )
+  for (const [index, name] of names.entries())
+    await shop.ingest({ tables: [name], now: () => new Date(Date.UTC(2026, 0, 1 + index)) })
+  const { body } = await rawGet((await serve(shop)).app, '/en/', { Accept: 'text/html' })
+  const home = body.toString()
+  const lists = [...home.matchAll(/<ul class="lately">(.*?)<\/ul>/gs)].map(([, list = '']) =>
+    [...list.matchAll(/href="\/en\/dataset\/d\/(\w)\/"/g)].map(([, name]) => name),
+  )
+  expect(lists).toEqual([
+    ['g', 'f', 'e', 'd', 'c'],
+    ['b', 'a'],
+  ])
+  expect(textIn(home)).toContain('Earlier (2)')
+  expect(textIn(home)).toContain('http://localhost:8000/feeds/atom.xml')
 })
