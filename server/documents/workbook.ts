@@ -96,15 +96,16 @@ export function workbookOf(source: WorkbookRows, rowCount: number): Workbook {
       ...facts.flatMap(([label, text]) => (text === null || text === '' ? [] : [[label, text]])),
       [],
       labels.columns,
-      ...columns.map(({ heading, field, name }) => [
-        heading,
-        field.description ?? '',
-        field.unit ?? '',
-        name,
-      ]),
+      ...columns.map(({ heading, field, name }) => [heading, meaningOf(field), field.unit ?? '', name]),
     ],
     date: new Date(manifest.import_date),
   }
+}
+
+/** Description, and the titles of values such as `state`, which cells keep. */
+function meaningOf({ description, valueTitles }: Field): string {
+  const titles = [...valueTitles].map(([value, title]) => `${value} = ${title}`).join('; ')
+  return [description ?? '', titles].filter((text) => text !== '').join(' ')
 }
 
 /** The catalog's fields, unlike the snapshot's, have titles in the requested language. */

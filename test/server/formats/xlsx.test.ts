@@ -105,6 +105,30 @@ describe('a workbook', () => {
     ])
   })
 
+  test('describes the titles of values, which cells keep', async () => {
+    const valueTitles = {
+      city: { pt: 'município', en: 'municipality' },
+      state: { pt: 'estado', en: 'state' },
+    }
+    const shop = await workshop(
+      catalogAround([
+        {
+          name: 't',
+          order: ['level'],
+          fields: [{ name: 'level', type: 'string', value_titles: valueTitles }],
+        },
+      ]),
+      { 'd/t.csv': 'level\ncity\nstate\n' },
+    )
+    await shop.ingest()
+    const { body } = await rawGet((await serve(shop)).app, '/en/dataset/d/t/rows.xlsx')
+    const { Data: data, About: aboutRows = [] } = await sheetsOf(body)
+    expect([data, aboutRows.at(-1)]).toEqual([
+      [['level'], ['city'], ['state']],
+      ['level', 'city = municipality; state = state', '', 'level'],
+    ])
+  })
+
   test('has Portuguese headings by default, with field names in brackets where titles are equal', async () => {
     const { body } = await get('/api/v1/dataset/d/t/data/?format=xlsx&page_size=1')
     const { Dados: [head] = [] } = await sheetsOf(body)
