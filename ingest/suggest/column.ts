@@ -86,8 +86,9 @@ function nullsNotice(
 /** Field of words for yes and no; text if the words may mean something else. */
 function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]): SuggestedField | null {
   const words = booleanWords.find((pair) => values.every((text) => pair.includes(text)))
-  const isTrueFalse = words !== undefined && words[0].toLowerCase() === 'true'
-  if (words === undefined || (!isTrueFalse && values.length < 2)) return null
+  if (words === undefined) return boolInMixedCase(values)
+  const isTrueFalse = words[0].toLowerCase() === 'true'
+  if (!isTrueFalse && values.length < 2) return null
   if (isTrueFalse) return typedField({ type: 'bool' }, words.join(' or '))
   const booleans = { true: [words[0]], false: [words[1]] }
   if (doubtfulYes.includes(words[0]) && isBesideYesNo !== true && !yesNoName.test(name.toLowerCase())) {
@@ -98,6 +99,23 @@ function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]):
     ...typedField({ type: 'bool', booleans }, `${words.join(' or ')}, which become true or false`),
     isNotable: true,
   }
+}
+
+/** Field of words such as Sim, sim and NÃO. */
+function boolInMixedCase(values: readonly string[]): SuggestedField | null {
+  const spellingsOf = (word: string): string[] =>
+    values.filter((text) => text.toLowerCase() === word.toLowerCase())
+  for (const [yes, no] of booleanWords) {
+    const booleans = { true: spellingsOf(yes), false: spellingsOf(no) }
+    const hasBoth = booleans.true.length > 0 && booleans.false.length > 0
+    if (yes.length === 1 || !hasBoth || booleans.true.length + booleans.false.length < values.length) continue
+    const words = [...booleans.true, ...booleans.false].join(', ')
+    return {
+      ...typedField({ type: 'bool', booleans }, `${words}, which become true or false`),
+      isNotable: true,
+    }
+  }
+  return null
 }
 
 /** The words for yes and no must have no other meaning. */

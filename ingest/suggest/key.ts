@@ -1,4 +1,5 @@
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
+import { foldText } from '../../core/folding.ts'
 import type { SampleRow } from '../dialect/sample.ts'
 import type { FieldKeys } from './field.ts'
 import { isSummable, type FieldTexts } from './titles.ts'
@@ -20,9 +21,11 @@ interface Candidate {
   readonly nulls: number
 }
 
-/**
- * Groups of fields that are unique and never null; fewest fields first.
- */
+/** Folded names of numbers that identify or date rows, in Portuguese and English. */
+const identifierPattern =
+  /(?:^|[^a-z])(?:id|cod|codigo|code|num|numero|number|nr|no|n|seq|ordem|ano|year|mes|month|dia|day|ibge|cep|zip)(?:[^a-z]|$)/
+
+/** Groups of fields that are unique and never null: first those without counts, then those of fewest fields. */
 export function keysOf(
   rows: readonly SampleRow[],
   fields: readonly Candidate[],
@@ -35,7 +38,8 @@ export function keysOf(
       const isFilled = rows.every(({ values }) => (values[column]?.trim() ?? '') !== '')
       const canIdentify =
         isOrdered && hasKeyType && keys.type !== 'text' && !isSummable(texts, { type: keys.type })
-      return canIdentify && isFilled && nulls === 0 ? [{ name, column }] : []
+      const isCount = keys.type === 'integer' && column > 0 && !identifierPattern.test(foldText(name))
+      return canIdentify && isFilled && nulls === 0 ? [{ name, column, isCount }] : []
     })
     .slice(0, candidatesMax)
   const isUnique = (columns: readonly number[]): boolean => {
@@ -45,7 +49,14 @@ export function keysOf(
     return seenKeys.size === rows.length
   }
   if (rows.length < 2) return []
-  const uniqueKeys: string[][] = []
+  const uniqueKeys: (typeof candidates)[] = []
+  const namesOfKeys = (): string[][] =>
+    uniqueKeys
+      .toSorted((a, b) => countsIn(a) - countsIn(b))
+      .slice(0, keyCountMax)
+      .map((key) => key.map(({ name }) => name))
+  const isEnough = (): boolean =>
+    uniqueKeys.length === keysMax || uniqueKeys.filter((key) => countsIn(key) === 0).length === keyCountMax
   let combinations: (typeof candidates)[] = [[]]
   for (let length = 1; length <= keyFieldsMax; length += 1) {
     combinations = combinations.flatMap((combination) =>
@@ -54,10 +65,13 @@ export function keysOf(
         .map((next) => [...combination, next]),
     )
     for (const combination of combinations) {
-      if (uniqueKeys.length === keyCountMax) return uniqueKeys
-      if (isUnique(combination.map(({ column }) => column)))
-        uniqueKeys.push(combination.map(({ name }) => name))
+      if (isEnough()) return namesOfKeys()
+      if (isUnique(combination.map(({ column }) => column))) uniqueKeys.push(combination)
     }
   }
-  return uniqueKeys
+  return namesOfKeys()
+}
+
+function countsIn(key: readonly { readonly isCount: boolean }[]): number {
+  return key.filter(({ isCount }) => isCount).length
 }

@@ -25,15 +25,22 @@ export function momentField(name: string, values: readonly string[]): SuggestedF
   const { type, formats } = form
   const ambiguousTimeFormat = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
   if (ambiguousTimeFormat !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
+  const zonedFormats = formats.filter((format) => /z$|UTC$/.test(format))
+  const isZoned = zonedFormats.length > 0
+  if (isZoned && zonedFormats.length < formats.length) return zoneQuestion(values, formats)
   const areMonths = type === 'date' && formats.length > 0 && !formats.some((format) => format.includes('d'))
   if (areMonths && !formats.every((format) => format.startsWith('yyyy')) && !monthName.test(name))
     return questionField(
       `say whether ${visibleJson(values[0] ?? '')} is a month: declare type: date, format: ${formats.join(' or ')}; otherwise it stays text`,
     )
-  const meaning = areMonths ? ', which means the first day of a month; type: string keeps the text' : ''
+  const meaning = areMonths
+    ? ', which means the first day of a month; type: string keeps the text'
+    : isZoned
+      ? ', which become times in UTC; for those of another zone, declare timezone: America/Sao_Paulo'
+      : ''
   return {
     ...typedField(momentKeys(form), `written ${writtenAs(form)}${meaning}`),
-    isNotable: areMonths,
+    isNotable: areMonths || isZoned,
   }
 }
 
@@ -44,6 +51,14 @@ export function momentKeys({ type, formats }: MomentForm): FieldKeys {
 export function writtenAs({ type, formats }: MomentForm): string {
   const plainFormats = { date: 'yyyy-mm-dd', datetime: 'yyyy-mm-dd hh:mm:ss', time: 'hh:mm:ss' }
   return formats.length === 0 ? plainFormats[type] : formats.join(' or ')
+}
+
+/** Asks about times of which only some name their zone: the others would be read as UTC. */
+function zoneQuestion(values: readonly string[], formats: readonly string[]): SuggestedField {
+  const example = values.find((text) => !/(?:Z|UTC|[+-]\d{2}(?::?\d{2})?)$/.test(text)) ?? ''
+  return questionField(
+    `say which zone ${visibleJson(example)} is in, since other times have one: if UTC, declare type: datetime, format: [${formats.join(', ')}]; otherwise correct them in the file`,
+  )
 }
 
 /** Proposes text for values such as `3:45`, and asks whether they are hours or minutes. */

@@ -1,4 +1,5 @@
 import { typeRow, type FieldType } from '../../core/catalog/field-types.ts'
+import { foldText } from '../../core/folding.ts'
 import type { FieldKeys } from './field.ts'
 
 export interface FieldTexts {
@@ -11,6 +12,9 @@ const unitPattern =
   /^(?:[A-Z]{0,2}\$(?:\/\p{L}+)?|[€£%‰]|°[CF]|µ?\p{Ll}{1,3}[²³23]?(?:\/\p{Ll}{1,4}[²³23]?)?|k?W(?:h)?|MWh?|GWh?|people|\p{Ll}{2,14}s)$/u
 /** Shares, heights and ages do not add up. */
 const unsummablePattern = /[%‰°/]|^(?:c?m|anos|years)$/
+/** Words of folded titles, in Portuguese and English. */
+const meanPattern =
+  /\b(?:medi[ao]s?|median[ao]?s?|mean|average|avg|per capita|unitari[ao]s?|unit|taxas?|rates?|indices?|index|minim[ao]s?|minimum|maxim[ao]s?|maximum)\b/
 
 /**
  * `Valor (R$)` gives the title "Valor" and the unit "R$", if its values are numbers. A name of a variable,
@@ -32,6 +36,7 @@ export function titleAndUnitOf(cell: string, name: string, keys: FieldKeys): Fie
   return { ...(isTitle && { title }), ...(unit !== undefined && { unit }) }
 }
 
-export function isSummable({ unit }: FieldTexts, { type }: FieldKeys): boolean {
-  return unit !== undefined && typeRow(type as FieldType).isSummed && !unsummablePattern.test(unit)
+export function isSummable({ title = '', unit }: FieldTexts, { type }: FieldKeys): boolean {
+  if (unit === undefined || unsummablePattern.test(unit) || meanPattern.test(foldText(title))) return false
+  return typeRow(type as FieldType).isSummed
 }

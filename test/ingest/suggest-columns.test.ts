@@ -298,6 +298,13 @@ describe('the suggestion for a column', () => {
       ['2020-12-31T10:20:30.5', '2020-12-31T07:20:30.25'],
     ],
     [
+      'times with a zone and without',
+      ['2024-03-01T10:00:00Z', '2024-03-01T11:00:00'],
+      { type: 'string' },
+      null,
+      /say which zone "2024-03-01T11:00:00" is in, since other times have one: if UTC, declare type: datetime, format: \[/,
+    ],
+    [
       'halves of a day',
       ['12/31/2020 12:00:00 AM', '12/30/2020 01:05:00 PM'],
       { type: 'datetime', format: 'mm/dd/yyyy hh:mm:ss am' },
@@ -437,6 +444,12 @@ describe('the suggestion for a column', () => {
     ],
     ['t and f without other evidence', ['t', 'f'], { type: 'string' }, null, /t and f may be yes and no/],
     ['Y and N', ['Y', 'N'], { type: 'bool', booleans: { true: ['Y'], false: ['N'] } }, [true, false]],
+    [
+      'words in mixed case',
+      ['Sim', 'Não', 'sim', 'não', 'SIM'],
+      { type: 'bool', booleans: { true: ['Sim', 'sim', 'SIM'], false: ['Não', 'não'] } },
+      [true, false, true, false, true],
+    ],
     ['letters of two languages', ['Sim', 'No'], { type: 'string' }, null],
     ['exponents', ['1e5', '2.5E-3'], { type: 'float' }, [100000, 0.0025]],
   ]

@@ -21,6 +21,11 @@ test.each<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
   ['Taxa (%)', '7.5', { title: 'Taxa', unit: '%' }, false],
   ['Temperatura (°C)', '21', { title: 'Temperatura', unit: '°C' }, false],
   ['Preço (R$/kg)', '4.20', { title: 'Preço', unit: 'R$/kg' }, false],
+  ['Renda média (R$)', '1500.20', { title: 'Renda média', unit: 'R$' }, false],
+  ['PIB per capita (R$)', '1500.20', { title: 'PIB per capita', unit: 'R$' }, false],
+  ['Valor unitário (R$)', '7', { title: 'Valor unitário', unit: 'R$' }, false],
+  ['Average wage (US$)', '7', { title: 'Average wage', unit: 'US$' }, false],
+  ['Intermediação (R$)', '7', { title: 'Intermediação', unit: 'R$' }, true],
   // Numbers that cannot be added up exactly.
   ['Massa (kg)', '2.5E-3', { title: 'Massa', unit: 'kg' }, false],
   // Brackets that hold no unit, and texts.
@@ -60,6 +65,13 @@ const paired = [
 test.each<[title: string, lines: readonly string[], key: string | null]>([
   ['the first column whose values all differ', ['id;name', '1;a', '2;a'], '[id]'],
   ['a pair of columns', paired, '[day, city]'],
+  [
+    'a pair of columns before a count whose values differ too',
+    ['ano;uf;casos', '2020;SP;7', '2020;BA;9', '2021;SP;5', '2021;BA;3'],
+    '[ano, uf]',
+  ],
+  ['a number that is named as an identifier', ['nome;codigo', 'a;7', 'b;9'], '[nome]'],
+  ['a count if nothing else differs', ['nome;casos', 'a;7', 'a;9'], '[casos]'],
   ['a name that YAML would read as a truth value', ['yes;b', 'x;1', 'y;1'], '["yes"]'],
   ['no column, where rows repeat', ['a;b', '1;2', '1;2'], null],
   ['no column that lacks a value in some row', ['a;b', '1;2', ';2'], null],
