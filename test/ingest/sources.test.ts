@@ -261,14 +261,14 @@ describe('sources that cannot be read without guessing are refused with line and
       'a column twice',
       'a,b,a\nx,1,y\n',
       [
-        'd/t: FAILED, the header in line 1 does not match the catalog: the column "a" appears twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; `acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
+        'd/t: FAILED, the header in line 1 does not match the catalog: the column "a" appears twice. Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog',
       ],
     ],
     [
       'a misspelt column',
       'a,bb\nx,1\n',
       [
-        'd/t: FAILED, the header in line 1 does not match the catalog: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; `acervo ingest --accept-drift` publishes it, with nulls for missing columns and without unknown ones',
+        'd/t: FAILED, the header in line 1 does not match the catalog: the column "b" is missing; the column "bb" is not a field of d/t (did you mean "b"?). Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog; `acervo ingest --accept-drift d/t` publishes it, with nulls for missing columns and without unknown ones',
       ],
     ],
   ])('%s', async (_what, content, lines) => {
