@@ -48,7 +48,6 @@ export async function ingests({ environment, folder }: Bench): Promise<Line[]> {
 
 interface BareSeconds {
   readonly parquet: number
-  /** Seconds of both COPYs together. */
   readonly sum: number
 }
 

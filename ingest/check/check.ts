@@ -27,7 +27,6 @@ export interface CheckedTable {
   readonly rows: number | null
   readonly rows_before: number | null
   readonly fields: readonly FieldChange[]
-  /** Rows that `max_rejects` leaves out. */
   readonly rejected_rows: number
   readonly rejects: readonly (Reject & { readonly file: string })[]
   readonly reject_count: number

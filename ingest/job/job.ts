@@ -20,7 +20,6 @@ export interface Job {
   /** Published manifest, intact or not, with which the new one is compared. */
   readonly before: Manifest | null
   readonly reusable: Reusable | null
-  /** Parquet files by `dataset/table`. */
   readonly referenced: ReadonlyMap<string, readonly string[]>
   /** Snapshot that a rollback restores; null if there is none. */
   readonly previous: SnapshotId | null

@@ -76,7 +76,6 @@ interface SnapshotContent extends Pick<Manifest, 'partitions' | 'header'> {
   readonly table: Table
   readonly sources: readonly Source[]
   readonly rows: number
-  /** UTF-8 bytes of all values. */
   readonly textBytes: number
   readonly definition: string
   readonly importDate: Date

@@ -60,7 +60,6 @@ export class BatchWriter {
   #count = 0
   #header: readonly string[] = []
   #constants: Constants = new Map()
-  /** Counts of all batches with the current columns. */
   #sum: Tally = nothingTallied
   #before = 0
   #writing: Promise<void> = Promise.resolve()

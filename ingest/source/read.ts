@@ -49,7 +49,6 @@ export interface ReadSource {
   readonly lastLines: readonly LastLine[]
   readonly filesWithoutStop: readonly string[]
   readonly filesWithoutLastLineFeed: readonly string[]
-  /** Position of each record in `ReadOptions.locate`. */
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
   readonly files: readonly ReadFile[]
   readonly fileCounts: readonly SourceCounts[]

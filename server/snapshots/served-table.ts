@@ -39,7 +39,6 @@ interface KnownSnapshot {
   readonly fileVersions: Map<string, string>
 }
 
-/** An unreadable report is read again after this time. */
 const reportAgainMs = 10_000
 
 /** Follows the pointer of a table and serves the newest intact snapshot. */
@@ -101,7 +100,6 @@ export class ServedTable {
     await this.inTurn(() => this.#poll())
   }
 
-  /** Waits for all earlier operations on the table. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const operation = this.#lastOperation.then(work)
     // Later operations must not fail because of an earlier one.

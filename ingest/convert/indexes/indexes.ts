@@ -25,7 +25,6 @@ const wordGroupRows = 16_384
 export interface ServerFiles {
   readonly indexes: readonly WrittenIndex[]
   readonly dictionary: WrittenDictionary | null
-  /** Names of fields with codes; null for none. */
   readonly codes: readonly string[] | null
   readonly orders: readonly WrittenOrder[]
   /** One for each part; null if the table has none. */

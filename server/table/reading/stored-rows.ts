@@ -26,7 +26,6 @@ const indexesMax = 100
 /** Consecutive rows of one text chunk. */
 export interface Slice {
   readonly part: number
-  /** Number in the file of the part. */
   readonly chunk: number
   /** First row, and the row after the last one, in the part. */
   readonly from: number

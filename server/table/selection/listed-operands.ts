@@ -107,7 +107,6 @@ const hintedOperators: ReadonlySet<Operator> = new Set(['eq', 'ne', 'in'])
 interface ListedValues {
   readonly field: Field
   readonly values: readonly string[]
-  /** Values without case and accents, by index. */
   readonly foldedValues: readonly string[]
 }
 

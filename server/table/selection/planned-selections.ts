@@ -33,7 +33,6 @@ export class PlannedSelections implements Selections {
   readonly #cache: SelectionCache
   readonly #dictionaries: Dictionaries
   readonly #groupBytesMax: number
-  /** Limits groups computed at the same time. */
   readonly #gate: MemoryGate
 
   constructor(
