@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 
 export interface Random {
+  /** Number from 0 to 1, excluding 1. */
   readonly next: () => number
+  /** Whole number, both ends included. */
   readonly integerBetween: (min: number, max: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <T>(items: readonly T[]) => T

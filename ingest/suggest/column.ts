@@ -101,7 +101,6 @@ function boolOf({ name, isBesideYesNo }: SeenColumn, values: readonly string[]):
   }
 }
 
-/** Field of words such as Sim, sim and NÃO. */
 function boolInMixedCase(values: readonly string[]): SuggestedField | null {
   const spellingsOf = (word: string): string[] =>
     values.filter((text) => text.toLowerCase() === word.toLowerCase())

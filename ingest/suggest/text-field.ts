@@ -91,10 +91,9 @@ function probeOf(
     const form = isMajority(numbers) ? numberForm(numbers) : null
     if (form === null || isAmbiguous(form) || isLossy(form)) continue
     // A type must not be advised if a text such as 007 would lose something.
-    const allForm = numberForm(
-      valueTexts.filter((text, index) => numbers.includes(text) || isLossForm(forms[index])),
-    )
-    if (isLossForm(allForm)) continue
+    const isNumberLike = (_: string, index: number): boolean =>
+      isWrittenWith(decimal, forms[index] ?? null) || isLossForm(forms[index])
+    if (isLossForm(numberForm(valueTexts.filter(isNumberLike)))) continue
     const description = isWhole(form)
       ? 'whole numbers'
       : `numbers with a decimal ${decimal === ',' ? 'comma' : 'point'}`
