@@ -12,7 +12,7 @@ import { getPage, serve } from '../support/service.ts'
 import { until } from '../support/until.ts'
 import { misfitsIn, suggestion } from './support/suggested.ts'
 import { catalogAround, fieldOf, placed, temporaryFolder } from '../support/workshop.ts'
-import { testAll } from '../support/runs.ts'
+import { testAll, testSampled } from '../support/runs.ts'
 
 /** From nothing to a table that is served: a catalog, and entries in it. */
 
@@ -145,7 +145,7 @@ test.each([1, 3])('none of %d files is copied over an existing one', async (coun
   expect(placingOf(files, names, sources).copies).toEqual(copies)
 })
 
-test.each<[title: string, content: string, changes: readonly string[]]>([
+testSampled<[title: string, content: string, changes: readonly string[]]>([
   ['the same columns', 'Dia,n,x\n2020-12-31,1,0.5\n', []],
   ['columns in another order, narrower values and a missing value', 'x,n,Dia\n2,,2020-12-31\n', []],
   [

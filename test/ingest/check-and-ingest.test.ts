@@ -1,4 +1,5 @@
 import { catalogAround, fieldOf, workshop } from '../support/workshop.ts'
+import { testSampled } from '../support/runs.ts'
 
 /** A check and an ingest of the same source end alike, since one function decides both. */
 
@@ -99,7 +100,7 @@ async function shopWith([, fields, csv, table = {}]: Case) {
   return workshop(catalogAround([entry]), { 'd/t.csv': csv })
 }
 
-test.each(broken)('check and ingest fail on %s with the same message and rows', async (...input) => {
+testSampled(broken)('check and ingest fail on %s with the same message and rows', async (...input) => {
   const shop = await shopWith(input)
   const [checked] = await shop.check()
   const [outcome] = await shop.ingest()
@@ -114,7 +115,7 @@ test.each(broken)('check and ingest fail on %s with the same message and rows', 
   expect(checked?.rejects).toEqual(rejects.map((reject) => ({ ...reject, file: 'sources/d/t.csv' })))
 })
 
-test.each(sound)('check and ingest report %s as new, then as unchanged', async (...input) => {
+testSampled(sound)('check and ingest report %s as new, then as unchanged', async (...input) => {
   const shop = await shopWith(input)
   const [checked] = await shop.check()
   const [outcome] = await shop.ingest()

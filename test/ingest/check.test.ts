@@ -5,6 +5,7 @@ import { markdownOf, verdictOf, tableLines } from '../../ingest/check/render.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { file, startWeb, status } from './support/web-server.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { testSampled } from '../support/runs.ts'
 
 /** Checks of the catalog and the sources, which publish nothing. */
 
@@ -46,7 +47,7 @@ const rowFault = (problem: string, line: number, reason: string): string[] => [
   problem === mismatch ? remedy : structureRemedy,
 ]
 
-test.each<[title: string, type: string, csv: string | Buffer, lines: readonly string[]]>([
+testSampled<[title: string, type: string, csv: string | Buffer, lines: readonly string[]]>([
   [
     'an impossible day',
     'date',

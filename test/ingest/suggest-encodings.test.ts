@@ -1,6 +1,7 @@
 import iconv from 'iconv-lite'
 import { whatCame } from './support/declared.ts'
 import { entryOf, ingested } from './support/suggested.ts'
+import { testSampled } from '../support/runs.ts'
 
 /** Encodings of files, which the letters of their words show. */
 
@@ -27,7 +28,7 @@ type Case = readonly [language: keyof typeof texts, encoding: string, isAsked: b
 const contentOf = ([language, encoding]: Case): Buffer =>
   iconv.encode(`n;v\n${texts[language].map((text, n) => `${n};${text}`).join('\n')}\n`, encoding)
 
-test.each<Case>([
+testSampled<Case>([
   ['Portuguese', 'latin-1', false],
   ['Spanish', 'latin-1', false],
   ['French', 'windows-1252', false],

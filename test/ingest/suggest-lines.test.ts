@@ -271,7 +271,7 @@ testSampled<[title: string, content: string, types: string[]]>([
   )
 })
 
-test.each<[title: string, content: string | Buffer, refusal: RegExp]>([
+testSampled<[title: string, content: string | Buffer, refusal: RegExp]>([
   [
     'a second table',
     linesOf('device,seen,signal', 'D1,2024-01-01,-40', ',,', 'Node,Joined,Quality', 'N1,2024-01-03,80'),
@@ -337,7 +337,7 @@ test('notices about a file are separate lines, and questions are numbered', asyn
   ])
 })
 
-test.each<[values: readonly string[], title: string]>([
+testSampled<[values: readonly string[], title: string]>([
   [['1', '2', '-3', 'x'], 'whole numbers'],
   [['1.234.567', '7.654.321', '2.000.000', 'x'], 'whole numbers'],
   [['€ 1', '€ 25', '€ 3', 'x'], 'whole numbers'],
@@ -374,7 +374,7 @@ const blocks = (...totals: readonly string[]): string =>
     ...totals.slice(1),
   )
 
-test.each<[title: string, content: string, drop: object | undefined, said: string]>([
+testSampled<[title: string, content: string, drop: object | undefined, said: string]>([
   [
     'sums of blocks and of all rows',
     blocks('Subtotal North;;8;1.250,50', 'Subtotal South;;0;-9', 'Total geral;;8;1.241,5'),
@@ -443,7 +443,7 @@ test.each<[title: string, content: string, drop: object | undefined, said: strin
   ])
 })
 
-test.each<[title: string, content: string, isHeader: boolean]>([
+testSampled<[title: string, content: string, isHeader: boolean]>([
   ['years padded with spaces', 'geo\t2019 \t2020 \nAC\t4.5 \t5 \nAM\t4 \t: \n', true],
   ['years as decimals', 'geo,2019.0,2020.0\nAC,4,5\nAM,4,9\n', true],
   ['years with gaps above other numbers', '2000;2010;2020\n105;110;123\n99;102;100\n', true],
@@ -479,7 +479,7 @@ test.each<[title: string, content: string, isHeader: boolean]>([
   )
 })
 
-test.each<[title: string, content: string, loaded: unknown[][], said: string]>([
+testSampled<[title: string, content: string, loaded: unknown[][], said: string]>([
   [
     'blanks before quotes',
     'n, name\n1, "a, b"\n2, c\n',

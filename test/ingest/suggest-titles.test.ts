@@ -1,3 +1,4 @@
+import { testSampled } from '../support/runs.ts'
 import { entryOf, linesOf } from './support/suggested.ts'
 
 /** Titles, units and measures that a suggestion takes from the header and the values of a file. */
@@ -7,7 +8,7 @@ interface Texts {
   readonly unit?: string
 }
 
-test.each<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
+testSampled<[header: string, value: string, texts: Texts, isMeasure: boolean]>([
   ['Valor (R$)', '10.50', { title: 'Valor', unit: 'R$' }, true],
   ['Receita [R$]', '10', { title: 'Receita', unit: 'R$' }, true],
   ['Passageiros (pessoas)', '812', { title: 'Passageiros', unit: 'pessoas' }, true],
@@ -62,7 +63,7 @@ const paired = [
   '2024-01-01;Ita;3.5;',
 ]
 
-test.each<[title: string, lines: readonly string[], key: string | null]>([
+testSampled<[title: string, lines: readonly string[], key: string | null]>([
   ['the first column whose values all differ', ['id;name', '1;a', '2;a'], '[id]'],
   ['a pair of columns', paired, '[day, city]'],
   [

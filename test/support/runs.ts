@@ -112,7 +112,7 @@ export function sampled<Case>(cases: readonly Case[], step = 6): readonly Case[]
 }
 
 /** `test.each` of the sampled cases. */
-export function testSampled<Case extends [unknown, ...unknown[]]>(cases: readonly Case[]) {
+export function testSampled<Case extends readonly [unknown, ...unknown[]]>(cases: readonly Case[]) {
   return (title: string, body: (...values: Case) => Promise<void>, timeoutMs?: number): void =>
     test.each<Case>(sampled(cases))(title, body, timeoutMs)
 }

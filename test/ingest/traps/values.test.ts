@@ -1,5 +1,5 @@
 import { refused, whatCame } from '../support/declared.ts'
-import { sampled } from '../../support/runs.ts'
+import { sampled, testSampled } from '../../support/runs.ts'
 
 /** Traps in values: a source either loads to the rows that stand here, or is refused with these words. */
 
@@ -305,7 +305,7 @@ describe('values of the declared type', () => {
 })
 
 describe('values of another type', () => {
-  test.each<[title: string, type: string | object, source: object, texts: string[], expected: string]>([
+  testSampled<[title: string, type: string | object, source: object, texts: string[], expected: string]>([
     [
       'integer',
       'integer',

@@ -1,5 +1,6 @@
 import { languages } from '../../../core/catalog/names.ts'
 import { linksIn, rowCountOn, textIn } from './markup.ts'
+import { sampled } from '../../support/runs.ts'
 import { publishSamples } from '../../support/samples.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop } from '../../support/workshop.ts'
@@ -75,12 +76,13 @@ test.each(languages)(
   'searches in everyday words find their table among the first three, in %s',
   async (language) => {
     const missed: unknown[] = []
-    for (const [text, tables] of everyday) {
+    const searches = sampled(everyday)
+    for (const [text, tables] of searches) {
       const { links } = await search(samples, text, language)
       const names = links.slice(0, 3).map((link) => link.split('/')[4] ?? '')
       if (!names.some((name) => tables.includes(name))) missed.push([text, names])
     }
-    expect([everyday.length, missed.length <= 4 ? [] : missed]).toEqual([40, []])
+    expect(missed.length <= searches.length / 10 ? [] : missed).toEqual([])
   },
   60_000,
 )
