@@ -1,8 +1,10 @@
+import type { Table } from '../../core/catalog/catalog.ts'
 import type { Manifest, Partition } from '../../core/warehouse/manifest.ts'
 import type { Planned } from '../convert/parts/reused-partitions.ts'
 import { noSourceCounts, totalCounts } from '../source/source-counts.ts'
 import { misreadText, type ReadSource } from '../source/read.ts'
 import { packingOf } from '../source/packings.ts'
+import { isTotal } from '../source/total-words.ts'
 import type { Job } from './job.ts'
 import { headerOf, type CastSource } from './read-and-cast.ts'
 
@@ -74,10 +76,8 @@ export function partitionsOf(
   }
 }
 
-export function warningsOf(
-  { table, files }: Job,
-  { filesWithoutLastLineFeed, filesWithoutStop, lineNotes }: ReadSource,
-): string[] {
+export function warningsOf({ table, files }: Job, read: ReadSource): string[] {
+  const { filesWithoutLastLineFeed, filesWithoutStop, lineNotes } = read
   // Compressed files and files with checksums can be verified without a length.
   const unmeasured = files.filter(
     ({ name, isUnmeasured }) =>
@@ -96,7 +96,21 @@ export function warningsOf(
     ...unmeasured.map(
       ({ name }) => `the server did not state the length of ${name}: check that the file is complete`,
     ),
+    ...totalWarnings(table, read),
   ]
+}
+
+/** A total that a refreshed file ends with would be a row of its table. */
+function totalWarnings({ source, totals }: Table, { headers, lastRows }: ReadSource): string[] {
+  return lastRows.flatMap(({ file, line, column, value }) => {
+    const header = headers.find((columns) => columns.file === file)?.header[column] ?? ''
+    const label = value.trim()
+    if (!isTotal(label) || totals.get(source.rename.get(header) ?? header) === label) return []
+    const drop = JSON.stringify({ [header]: [label] })
+    return [
+      `line ${line} of ${file} is published as a row, and sums up other rows, as ${JSON.stringify(label)} suggests: source.drop: ${drop} leaves it out`,
+    ]
+  })
 }
 
 /** Missing files of a source that had several, whose rows would disappear silently. */

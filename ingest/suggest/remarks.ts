@@ -6,7 +6,8 @@ import { misreadText, type ReadSource } from '../source/read.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { columnNames } from './entry.ts'
 import { canBeMatched } from './names.ts'
-import { dropOf, isTotal, type headingsIn, type TotalRow } from './totals.ts'
+import { isTotal } from '../source/total-words.ts'
+import { dropOf, type headingsIn, type TotalRow } from './totals.ts'
 import type { Trial } from '../convert/cast/trial.ts'
 
 const rejectsShown = 3
@@ -54,11 +55,13 @@ const toStatement = (text: string): Remark => ({ text, isQuestion: false })
 const toQuestion = (text: string): Remark => ({ text, isQuestion: true })
 
 function describeNames({ hasHeader, firstLine }: Dialect): string[] {
-  const repeated = firstLine.filter((cell, column) => cell !== '' && firstLine.indexOf(cell) < column)
+  const repeated = firstLine.filter(
+    (cell, column) => cell === '__proto__' || (cell !== '' && firstLine.indexOf(cell) < column),
+  )
   const names = [...new Set(repeated)].map((cell) => JSON.stringify(cell)).join(', ')
   return hasHeader && !canBeMatched(firstLine)
     ? [
-        `the header has a repeated or blank name${names === '' ? '' : ` (${names})`}: in the entry, header names the columns, and header_in_file has the line of the file`,
+        `the header has a repeated, blank or reserved name${names === '' ? '' : ` (${names})`}: in the entry, header names the columns, and header_in_file has the line of the file`,
       ]
     : []
 }

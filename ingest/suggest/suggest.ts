@@ -22,7 +22,8 @@ import { namesFor, tableNameFor } from './names.ts'
 import { describeLines, remarksOf, type Remark } from './remarks.ts'
 import { titleAndUnitOf } from './titles.ts'
 import { encodingOf, sampleOf, textsIn } from '../dialect/sample.ts'
-import { dropOf, headingsIn, isTotal, totalRowsIn, type TotalRow } from './totals.ts'
+import { isTotal } from '../source/total-words.ts'
+import { dropOf, headingsIn, totalRowsIn, type TotalRow } from './totals.ts'
 import { tryEntry, uniqueKey, type Misfit, type Trial } from '../convert/cast/trial.ts'
 
 interface SuggestOptions {

@@ -1,16 +1,8 @@
 import type { SampleRow } from '../dialect/sample.ts'
+import { isTotal, totalWords } from '../source/total-words.ts'
 import { isAmbiguous, isLossy, numberForm } from './numbers.ts'
 
-const totalWords =
-  '^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)'
 const totalPattern = new RegExp(String.raw`${totalWords}\b`, 'i')
-/** A total without a name; "Total Energies" may be a name. */
-const plainTotalPattern = new RegExp(`${totalWords}[ :]*$`, 'i')
-
-/** Judges the first value of a row. */
-export function isTotal(text: string): boolean {
-  return plainTotalPattern.test(text.trim())
-}
 
 export interface TotalRow {
   readonly line: number

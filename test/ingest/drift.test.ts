@@ -14,6 +14,27 @@ import { address, csv, onDay, refresh, rowsOf, shopWith, tableOf } from './suppo
 const mayBeEmpty = 'if the table may be empty, declare may_be_empty: true for it in the catalog; '
 const anyway = '`acervo ingest --accept-drift d/t` publishes it anyway'
 
+test('a total below the rows of a refresh is reported, and the advised source.drop leaves it out', async () => {
+  const shop = await shopWith(csv(10))
+  const text = `${csv(10)},Total\n`
+  const published = await refresh(shop, text, onDay(2))
+  const drop = '{"s":["Total"]}'
+  expect(outcomeLines(published).slice(1)).toEqual([
+    `  warning: line 12 of t.csv is published as a row, and sums up other rows, as "Total" suggests: source.drop: ${drop} leaves it out`,
+  ])
+  const table = { name: 't', order: ['n'], fields: ['n:integer', 's:string'].map(fieldOf) }
+  const source = { drop: JSON.parse(drop) as object }
+  const dropping = await workshop(catalogAround([{ ...table, source }]), {}, path.dirname(shop.warehouse))
+  const dropped = await refresh(dropping, text, onDay(3))
+  expect(outcomeLines(dropped).slice(1)).toEqual([])
+  expect(await rowsOf(dropping)).toBe(10)
+  const counted = catalogAround([{ ...table, filters: ['s'], totals: { s: 'Total' } }])
+  const counting = await workshop(counted, {}, path.dirname(shop.warehouse))
+  const accepted = await refresh(counting, text, onDay(4))
+  expect(outcomeLines(accepted).slice(1)).toEqual([])
+  expect(await rowsOf(counting)).toBe(11)
+})
+
 describe('a source unlike the previous one', () => {
   testSampled<[title: string, text: string, differences: string, always: string]>([
     ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],

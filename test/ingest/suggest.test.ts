@@ -341,6 +341,12 @@ describe('in a suggestion,', () => {
       ['a', 'column_2', 'b'],
     ],
     [
+      'a name that no key of JSON can have',
+      '__proto__,b,c\n1,2,3\n',
+      { header_in_file: ['__proto__', 'b', 'c'], header: ['proto', 'b', 'c'] },
+      ['proto', 'b', 'c'],
+    ],
+    [
       'a repeated name, and a name over two lines',
       'a,"b\nc",a\n1,2,3\n',
       { header_in_file: ['a', 'b\nc', 'a'], header: ['a', 'b_c', 'a_3'] },
@@ -350,7 +356,7 @@ describe('in a suggestion,', () => {
     const { entry, output } = await entryOf(content)
     expect(entry.source).toEqual(source)
     expect(entry.fields.map(({ name }) => name)).toEqual(names)
-    expect(output).toContain('the header has a repeated or blank name')
+    expect(output).toContain('the header has a repeated, blank or reserved name')
     await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
   })
 

@@ -1,0 +1,11 @@
+/** Pattern of the words for a total, at the start of a text. */
+export const totalWords =
+  '^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)'
+
+/** A total without a name; "Total Energies" may be a name. */
+const plainTotalPattern = new RegExp(`${totalWords}[ :]*$`, 'i')
+
+/** Judges the first value of a row. */
+export function isTotal(text: string): boolean {
+  return plainTotalPattern.test(text.trim())
+}
