@@ -24,9 +24,9 @@ const elsewhere: readonly [command: RegExp, file: string, pattern: RegExp][] = [
   [/^make sbom$/, 'test/deploy/files.test.ts', /'sbom'/],
   [/^make (test-long|test-cluster|bench-peers|format|fuzz|soak)/, 'Makefile', /^test-long:/m],
   [/^npm (run jest|ci|prune)/, 'Makefile', /npm ci/],
-  [/^(docker|git) /, 'test/deploy/files.all.test.ts', /Containerfile/],
-  [/^promtool /, 'test/alerts.all.test.ts', /promtool/],
-  [/^sudo /, 'test/deploy/files.all.test.ts', /systemd/],
+  [/^(docker|git) /, 'test/deploy/files.test.ts', /Containerfile/],
+  [/^promtool /, 'test/alerts.test.ts', /promtool/],
+  [/^sudo /, 'test/deploy/files.test.ts', /systemd/],
 ]
 
 /** Replaces programs that need root, a network or hours, and keeps one server running in the background. */
