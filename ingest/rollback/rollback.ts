@@ -1,6 +1,6 @@
 import { type Table, tableId } from '../../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { holdsFields, type Manifest } from '../../core/warehouse/manifest.ts'
+import { holdsFields, masksOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import { manifestOf, pointTo, publishedOf } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
@@ -37,6 +37,14 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
         `the snapshot before, ${earlier.snapshot}, has other fields than the catalog now declares for ${tableId(table)}, ` +
           `so it could not be served; nothing was changed. Declare its fields in the catalog again (${fieldsOf(earlier)}) ` +
           'and roll back again, or provide a correct source and run `acervo ingest`',
+      )
+    }
+    const masks = Object.entries(masksOf(table))
+    const unmaskedNames = masks.flatMap(([name, mask]) => (earlier.masks?.[name] === mask ? [] : [name]))
+    if (unmaskedNames.length > 0) {
+      throw new TableFailure(
+        `the snapshot before, ${earlier.snapshot}, was published without the mask that the catalog declares for ${unmaskedNames.join(', ')}, ` +
+          `or by an earlier version; nothing was changed. Provide a correct source and run \`acervo ingest ${tableId(table)}\``,
       )
     }
     await verifyFiles(filesInStore(store, layout.snapshot(table, earlier.snapshot)), earlier)

@@ -8,7 +8,7 @@ import { rollback } from '../../ingest/rollback/rollback.ts'
 import { sourceEndings } from '../../ingest/source/packings.ts'
 import { testAll, testSampled } from '../support/runs.ts'
 import { getPage, serve } from '../support/service.ts'
-import { tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
+import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import {
   address,
   catalog,
@@ -54,6 +54,22 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(13), onDay(8))).status).toBe('published')
     expect(await count()).toBe(13)
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
+  })
+
+  test('to a snapshot without a mask that the catalog now declares is refused', async () => {
+    const shop = await shopWith(csv(10, '529.982.247-25'))
+    const fields = [fieldOf('n:integer'), { ...fieldOf('s:string'), mask: 'cpf' }]
+    const declared = catalogAround([{ name: 't', order: ['n'], fields }])
+    const masking = await workshop(declared, {}, path.dirname(shop.warehouse))
+    const [masked] = await masking.ingest(onDay(2))
+    expect(masked?.status).toBe('published')
+    await expect(rollback(masking.store, tableOf(masking), new Date())).rejects.toThrow(
+      /^the snapshot before, 20260101\S*, was published without the mask that the catalog declares for s, or by an earlier version; nothing was changed/,
+    )
+    const { app } = await serve(masking)
+    expect((await getPage(app, address)).results[0]).toEqual({ n: 0, s: '***982247**' })
+    await refresh(masking, csv(11, '529.982.247-25'), onDay(3))
+    expect((await rollback(masking.store, tableOf(masking), new Date())).rows).toBe(10)
   })
 
   testAll('holds the source back for every version of the converter', async () => {
