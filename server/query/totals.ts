@@ -9,9 +9,14 @@ export interface Total {
   readonly value: string
 }
 
-/** First total that a sum may count with its parts; null if the query separates them, or adds nothing up. */
+/** Counts aside, a measure of totals and their parts together describes neither. */
+export function canMix(functionName: string): boolean {
+  return ['sum', 'avg', 'median', 'min', 'max'].includes(functionName)
+}
+
+/** First total that a measure may mix with its parts; null if the query separates them, or counts. */
 export function mixedTotal(table: Table, { terms, measures, filter }: AggregateQuery): Total | null {
-  if (measures.every(({ aggregate }) => aggregate !== 'sum')) return null
+  if (measures.every(({ aggregate }) => !canMix(aggregate))) return null
   return unseparatedTotal(table, filter, new Set(terms.map((term) => baseOf(term).name)))
 }
 

@@ -383,9 +383,9 @@ export const en = {
   versionGone: 'The version of this frame is no longer kept. This is the current one.',
   newerData: 'There is newer data. Show it.',
   totalsBeside: (field: string, total: string) =>
-    `Rows where ${field} is ${total} are totals of the other rows, so a sum of all rows counts everything twice. Choose:`,
+    `Rows where ${field} is ${total} are totals of the other rows, so all rows together count everything twice. Choose:`,
   totalsLeftOut: (field: string, total: string) =>
-    `Without the rows whose ${field} is ${total}: they have totals, which the source publishes apart and which may differ from this sum. See`,
+    `Without the rows whose ${field} is ${total}: they have totals, which the source publishes apart and which may differ from this sum.`,
   onlyTotals: (total: string) => `Only ${total}`,
   withoutTotals: (total: string) => `All but ${total}`,
   most: 'Highest',

@@ -345,9 +345,9 @@ export const pt: Words = {
   versionGone: 'A versão deste quadro não é mais mantida. Esta é a atual.',
   newerData: 'Há dados mais novos. Mostrar.',
   totalsBeside: (field, total) =>
-    `As linhas em que ${field} é ${total} são totais das outras; somar todas conta tudo duas vezes. Escolha as linhas:`,
+    `As linhas em que ${field} é ${total} são totais das outras; todas juntas contam tudo duas vezes. Escolha as linhas:`,
   totalsLeftOut: (field, total) =>
-    `Sem as linhas em que ${field} é ${total}: elas trazem totais, que a fonte publica à parte e que podem ser diferentes desta soma. Ver`,
+    `Sem as linhas em que ${field} é ${total}: elas trazem totais, que a fonte publica à parte e que podem ser diferentes desta soma.`,
   onlyTotals: (total) => `Só as de ${total}`,
   withoutTotals: (total) => `Todas menos as de ${total}`,
   most: 'Máximo',

@@ -5,7 +5,7 @@ import { partsOf, partTerm, type Term } from '../../query/date-parts.ts'
 import { formatList } from '../../query/list.ts'
 import { parametersOf, type QueryParameters } from '../../query/parameters.ts'
 import { isParameterName, parseRowQuery } from '../../query/query.ts'
-import type { Total } from '../../query/totals.ts'
+import { canMix, type Total } from '../../query/totals.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Aggregate } from '../../table/representations/aggregate-page.ts'
 import type { AnswerableQuery } from '../table/answer-query.ts'
@@ -49,8 +49,8 @@ export function parseChart(table: Table, target: string): RequestedChart {
 }
 
 /**
- * Adds the groups, measure and conditions with which a chart opens. Conditions are the default filter; a sum also
- * leaves out rows that are totals of others.
+ * Adds the groups, measure and conditions with which a chart opens. Conditions are the default filter; a measure that
+ * can mix them also leaves out rows that are totals of others.
  */
 export function openChart(
   table: Table,
@@ -60,7 +60,8 @@ export function openChart(
   measure: string,
 ): RequestedChart {
   const parse = (defaults: ReadonlyMap<string, string>): AggregateQuery => {
-    const totals = measure.endsWith('__sum') ? table.totals : new Map<string, string>()
+    const functionName = measure.slice(measure.lastIndexOf('__') + 2)
+    const totals = canMix(functionName) ? table.totals : new Map<string, string>()
     const conditions = table.fields.flatMap((field) => {
       const [value, total] = [defaults.get(field.name), totals.get(field.name)]
       if (filteredFieldNames.includes(field.name)) return []

@@ -11,7 +11,7 @@ import { labelOf } from './drawing.ts'
 import type { Caption } from './svg/parts.ts'
 import { mixedTotal } from '../../query/totals.ts'
 
-/** Groups nothing if a sum would count rows twice. */
+/** Groups nothing if a measure would mix totals with their parts. */
 export async function chartView(
   query: ChartQuery,
   engine: RowEngine,

@@ -131,7 +131,7 @@ export async function aggregateBody(
   }
 }
 
-/** If sums count some rows twice, names conditions that separate them. */
+/** If measures mix rows with their totals, names conditions that separate them. */
 function totalsHint(total: Total | null): { 'Acervo-Hint'?: string } {
   if (total === null) return {}
   const { field, value } = total
@@ -139,7 +139,7 @@ function totalsHint(total: Total | null): { 'Acervo-Hint'?: string } {
     const condition = parameterFor({ field, operator, values: [value] }, isParameterName)
     return new URLSearchParams([condition]).toString()
   })
-  return { 'Acervo-Hint': `sums count rows and their totals; try ${excluding} or ${equal}` }
+  return { 'Acervo-Hint': `measures mix rows with their totals; try ${excluding} or ${equal}` }
 }
 
 interface Column {

@@ -321,7 +321,7 @@ describe('a chart', () => {
       const { status, headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/${query}`)
       expect([status, headers['acervo-hint']]).toEqual([
         200,
-        'sums count rows and their totals; try level__ne=state or level=state',
+        'measures mix rows with their totals; try level__ne=state or level=state',
       ])
       const choices = [
         ...markup.matchAll(/<a class="button" href="([^"]*)">(Only state|All but state)<\/a>/g),
@@ -333,6 +333,17 @@ describe('a chart', () => {
         ['All but state', expect.arrayContaining([['SP', '30', '2']])],
       ])
     })
+
+    test.each(['avg', 'median', 'min', 'max'])(
+      'deaths__%s is not drawn of totals and parts together',
+      async (functionName) => {
+        const query = `?group=uf&measure=deaths__${functionName}`
+        expect(valuesOf(await shown(query))).toEqual([])
+        expect(valuesOf(await shown(`${query}&level=city`))).not.toEqual([])
+        const { headers } = await rawGet(beside.app, `/api/v1/dataset/d/t/aggregate/${query}`)
+        expect(headers['acervo-hint']).toContain('level__ne=state')
+      },
+    )
 
     test('the page of the table links to the totals and to their parts, until one is chosen', async () => {
       const links = [
