@@ -52,7 +52,8 @@ export const settingRows = {
   publicUrl: row({
     name: 'PUBLIC_URL',
     default: 'http://localhost:$PORT',
-    meaning: 'Base of all absolute addresses; the Host header is never used.',
+    meaning:
+      'Base of all absolute addresses; the Host header is never used. A proxy removes its path, if it has one.',
     parse: baseAddress,
     expects: 'an http(s) address without query, such as https://data.example.org',
   }),
@@ -197,8 +198,8 @@ export const settingRows = {
     default: '',
     meaning:
       'Address of a webhook, or a command for the shell, that gets a message (JSON) about each published snapshot; empty for none.',
-    parse: path,
-    expects: 'a web address or a command',
+    parse: (text) => (/^\w+:\/\//.test(text) ? webAddress(text) : path(text)),
+    expects: 'an http(s) address or a command',
   }),
   onPublishSecret: row({
     name: 'ON_PUBLISH_SECRET',

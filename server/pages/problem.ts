@@ -207,8 +207,10 @@ function htmlProblemForm(context: PageContext, target: string): ProblemForm {
           latest,
           isOfApi,
           isOfRow: aspect === 'row',
-          inLanguage: (language) =>
-            isPage ? target.replace(/^\/[a-z]+\//, `/${language}/`) : context.addresses.home(language),
+          inLanguage: (language) => {
+            const home = context.addresses.home(language)
+            return isPage ? target.replace(/^\/[a-z]+\//, home) : home
+          },
           dataset,
           table: dataset?.tables.get(name) ?? null,
         }),

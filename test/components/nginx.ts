@@ -50,8 +50,14 @@ export async function answerTo(asked: http.ClientRequest): Promise<Answer> {
  * As it is given, but for the ports, the certificate and the places that need a machine of its own.
  * @param home a folder for its files
  * @param upstreams ports of servers on this machine
+ * @param change a change of the configuration that a how-to describes
  */
-export async function startNginx(home: string, port: number, upstreams: readonly number[]): Promise<Proxy> {
+export async function startNginx(
+  home: string,
+  port: number,
+  upstreams: readonly number[],
+  change: (configuration: string) => string = (configuration) => configuration,
+): Promise<Proxy> {
   const certificate = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj']
   const keys = ['/CN=data.example.org', '-keyout', `${home}/key.pem`, '-out', `${home}/cert.pem`]
   execFileSync(openssl ?? '', [...certificate, ...keys], { stdio: 'ignore' })
@@ -62,7 +68,7 @@ export async function startNginx(home: string, port: number, upstreams: readonly
     await access(path.dirname(place))
   }
   const plain = await freePort()
-  const configuration = given
+  const configuration = change(given)
     .replaceAll('listen [::]', '# listen [::]')
     .replace('listen 443', `listen 127.0.0.1:${port}`)
     .replace('listen 80;', `listen 127.0.0.1:${plain};`)

@@ -166,6 +166,7 @@ describe('settings', () => {
     ['SOURCES', 'https://example.org/data?key=1', 'the path of a folder, or an http(s) address'],
     ['LOG_LEVEL', 'inof', 'one of fatal, error, warn, info, debug, trace, silent (did you mean "info"?)'],
     ['RATE_LIMITS', 'yes', 'on or off'],
+    ['ON_PUBLISH', 'htp://hooks.example.org/x', 'an http(s) address or a command'],
     ...[
       'true',
       'all',

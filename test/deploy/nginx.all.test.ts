@@ -175,6 +175,10 @@ withNginx('nginx in front of the server', () => {
       206,
       expect.stringMatching(/^bytes 0-9\//),
     ])
+    for (const attempt of ['fetched', 'cached']) {
+      const page = await get(`${rows}?format=csv&page_size=300`, { Range: 'bytes=0-9' })
+      expect([attempt, page.status, page.body]).toEqual([attempt, 206, 'n,m\n0,0\n1,'])
+    }
     const limits = await get('/limits')
     expect(JSON.parse(limits.body)).toHaveProperty('limits')
   }, 30_000)
@@ -323,6 +327,42 @@ withNginx('a request through nginx', () => {
     const twice = [await proxy.ask(method, target, asked), await proxy.ask(method, target, asked)]
     expect(twice.map(seen)).toEqual([due, due])
   })
+})
+
+withNginx('a server at a path of a site', () => {
+  test('is reached by its own links if nginx removes the path', async () => {
+    const table = await oneTable('n\n1\n', ['n:integer'])
+    const port = await freePort()
+    const server = await startServer({
+      ...table.settings,
+      PUBLIC_URL: `https://data.example.org:${port}/data`,
+    })
+    const how = await readFile('docs/how-to/nginx.md', 'utf8')
+    const [, given = ''] = /(location \/data\/ .*)/.exec(how) ?? []
+    const location = given.replace('127.0.0.1:8000', `127.0.0.1:${server.port}`)
+    const proxy = await startNginx(table.folder, port, [server.port], (configuration) =>
+      configuration.replace('  location / {\n', `  ${location}\n  location / {\n`),
+    )
+    try {
+      const pending = ['/data/en/', '/data/en/dataset/unknown/']
+      const statuses = new Map<string, number>()
+      for (let address = pending.pop(); address !== undefined; address = pending.pop()) {
+        const { status, body } = await proxy.get(address, { Accept: 'text/html, */*' })
+        statuses.set(address, status)
+        const links = [...body.matchAll(/(?:href|src|action)="(\/[^"?#]*)/g)].map(([, link = '']) => link)
+        if (statuses.size < 30) pending.push(...new Set(links.filter((link) => !statuses.has(link))))
+      }
+      expect(
+        [...statuses].filter(
+          ([address, status]) =>
+            !address.startsWith('/data/') || (status !== 200 && !address.endsWith('/unknown/')),
+        ),
+      ).toEqual([])
+      expect(statuses.size).toBeGreaterThan(20)
+    } finally {
+      proxy.stop()
+    }
+  }, 60_000)
 })
 
 const csvWith = (amount: number): string => numbered(300, 'id,amount', (n) => [n === 7 ? amount : 1])
