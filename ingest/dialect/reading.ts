@@ -92,7 +92,8 @@ export function readingOf(text: Buffer, isComplete: boolean, way: Way): SampleRe
   const isRead = end !== null && text.length - end <= (isComplete ? 0 : unreadShareMax * text.length)
   if (!isRead || firstLine === null) return null
   // If other rows have their first cell alone, such lines may be rows.
-  const notes = notesAtEnd.padded === paddedRows ? notesAtEnd : singlesAtEnd
+  const areNotes = notesAtEnd.padded === paddedRows && notesAtEnd.rows < totals.rows
+  const notes = areNotes ? notesAtEnd : singlesAtEnd
   const endsWithNotes =
     isComplete && firstLine.length > 1 && notes.rows > 0 && isSetOff(text, notes.start, marks)
   const noteLines = endsWithNotes ? linesIn(text.subarray(notes.start)) : 0

@@ -20,7 +20,8 @@ import { writeChanges } from '../publish/changes.ts'
 import { createManifest, nameSnapshot } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { readPreviousReport, writeReport, type IngestReport, type Learn, type Outcome } from './report.ts'
-import { sourceTotals, missingFiles, partitionsOf, warningsOf } from './source-totals.ts'
+import { sourceTotals, partitionsOf } from './source-totals.ts'
+import { missingFiles, warningsOf } from './source-warnings.ts'
 import { stopwatch, type Job, type Stopwatch } from './job.ts'
 import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
 import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
@@ -77,9 +78,9 @@ async function changesOf(
  */
 export function convertAndCompare(job: Job, learn: Learn): Promise<Outcome> {
   return convertSource(job, stopwatch(job), async (converted) => {
-    const { folder, plan, rows, rejects, read } = converted
+    const { folder, plan, rows, rejects } = converted
     const { records, rejectedRows } = sourceTotals(job, converted).counts
-    const warnings = warningsOf(job, read)
+    const warnings = warningsOf(job, converted)
     const parts = plan.parts.map(({ file }) => path.join(folder, file))
     learn({ rows, rejectedRows: records + rejectedRows - rows, rejects, warnings, parts })
     const drift = await requireLikeness(job, converted)
@@ -155,7 +156,7 @@ async function requireLikeness(job: Job, converted: Converted): Promise<string[]
   const breaking = schemaChange === null ? [] : breakingPhrases(schemaChange)
   const sourceDifferences = [
     ...ofHeader,
-    ...missingFiles(before, read),
+    ...missingFiles(before, read, converted.read),
     ...driftSince(previousReport, rows, profiles),
   ]
   const differences = [...breaking, ...sourceDifferences]
@@ -244,7 +245,7 @@ async function publishAndReport(
     last_lines: read.lastLines.slice(0, detailedRejectsMax),
     taken_over: reusable?.partitions.map(({ partition }) => partition.value) ?? [],
     accepted_drift: drift,
-    warnings: warningsOf(job, read),
+    warnings: warningsOf(job, converted),
     fields: profiles,
     download_sections: sections,
     seconds: steps.seconds,

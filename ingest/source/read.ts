@@ -41,12 +41,15 @@ export interface ReadSource {
     readonly line: number
     readonly column: number
     readonly value: string
+    readonly filled: number
   }[]
   /** Line of the first row that begins with a byte order mark; null for none. */
   readonly markLine: number | null
   readonly lineNotes: readonly ({ readonly file: string } & CsvScanner['lineNotes'][number])[]
   readonly afterEmptyRows: CsvScanner['afterEmptyRows']
   readonly lastLines: readonly LastLine[]
+  /** Lines that `source.skip_last` leaves out although they have a value in every column. */
+  readonly rowsLeftOut: readonly LastLine[]
   readonly filesWithoutStop: readonly string[]
   readonly filesWithoutLastLineFeed: readonly string[]
   readonly lines: ReadonlyMap<number, { file: string; line: number }>
@@ -332,6 +335,11 @@ function joinScans(
       const texts = [...(hasFoundStopLine ? [`${countPrefix}${footer}`] : []), ...linesAtEnd.lines]
       return texts.map((text) => ({ file, text: hidesText ? null : text }))
     }),
+    rowsLeftOut: scans.flatMap(({ file, last: linesAtEnd, scanner }) =>
+      linesAtEnd.lines
+        .filter((line) => scanner.isLikeRow(line))
+        .map((text) => ({ file, text: hidesText ? null : text })),
+    ),
     filesWithoutStop:
       table.source.stopAt === null
         ? []

@@ -6,6 +6,7 @@ import { masks } from './mask.ts'
 import { RecordBounds } from './bounds.ts'
 import { ByteCollector } from './byte-collector.ts'
 import { noSourceCounts, type SourceCounts } from './source-counts.ts'
+import { isTotal } from './total-words.ts'
 import { CR, encodeRecord, joinedHeader, LF, recordValues, type Marks } from './record.ts'
 import { LineFilter, type Drop } from './line-filter.ts'
 import { LineNotes, type LineNote } from './line-notes.ts'
@@ -45,7 +46,6 @@ interface ScanOptions {
   readonly encoding: Encoding
   /** Rule for hiding the values of a column, or null. */
   readonly maskOf: (column: string) => Hiding | null
-  /** True if messages must not show rows, since some values are hidden. */
   readonly hidesRows: boolean
   /** Indexes, from 0, of records whose lines are wanted. */
   readonly locate?: Pick<ReadonlySet<number>, 'has'>
@@ -135,12 +135,29 @@ export class CsvScanner {
     return this.#counts.records
   }
 
-  /** Line, column and first non-blank value of the last record; null without one, or if values are hidden. */
-  get lastRow(): { readonly line: number; readonly column: number; readonly value: string } | null {
+  /** First non-blank value of the last record, and their number; null without one, or if values are hidden. */
+  get lastRow(): {
+    readonly line: number
+    readonly column: number
+    readonly value: string
+    readonly filled: number
+  } | null {
     const { line, record } = this.#lastRecord
     const values = recordValues(record.subarray(0, 4 * rowShownMax), this.#marks)
     const column = values.findIndex((cell) => cell.trim() !== '')
-    return column === -1 || this.#options.hidesRows ? null : { line, column, value: values[column] ?? '' }
+    if (column === -1 || this.#options.hidesRows) return null
+    const filled = values.filter((cell) => cell.trim() !== '').length
+    return { line, column, value: values[column] ?? '', filled }
+  }
+
+  isLikeRow(line: string): boolean {
+    const values = recordValues(Buffer.from(line), this.#marks).map((cell) => cell.trim())
+    return (
+      values.length === this.header?.length &&
+      values.length > 1 &&
+      values.every((cell) => cell !== '') &&
+      !values.some(isTotal)
+    )
   }
 
   get isEmpty(): boolean {

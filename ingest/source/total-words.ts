@@ -1,4 +1,3 @@
-/** Pattern of the words for a total, at the start of a text. */
 export const totalWords =
   '^(grand )?(sub-?)?(totals?|total geral|totais|sum|soma|suma|somme|summe|gesamt|insgesamt|ensemble|totale)'
 

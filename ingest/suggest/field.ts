@@ -10,7 +10,6 @@ export interface SuggestedField {
   readonly spelling?: readonly string[]
   /** Empty if the question says it all. */
   readonly evidence: (facts: FieldFacts) => string
-  /** True if `acervo add` prints the evidence too. */
   readonly isNotable?: boolean
   /** Names the keys that answer it; null if the type is certain. */
   readonly question: string | null

@@ -35,6 +35,69 @@ test('a total below the rows of a refresh is reported, and the advised source.dr
   expect(await rowsOf(counting)).toBe(11)
 })
 
+test.each<[title: string, source: object, end: string, warning: string | null]>([
+  [
+    'a note alone in its row',
+    {},
+    'Source: IBGE,,',
+    'line 6 of t.csv is published as a row, and has one value alone, "Source: IBGE", as a note has: source.drop or stop_at leaves it out',
+  ],
+  [
+    'a row that skip_last leaves out',
+    { skip_last: 1 },
+    'd,4,y',
+    'source.skip_last leaves out a line of t.csv that has a value in every column, as a row has: d,4,y',
+  ],
+  ['a total that skip_last leaves out', { skip_last: 1 }, 'Total,4,y', null],
+  ['a note that skip_last leaves out', { skip_last: 1 }, 'Source: IBGE,,', null],
+])('an ingest warns of %s', async (_title, source, end, warning) => {
+  const table = { name: 't', order: [], source, fields: ['a:string', 'b:integer', 'c:string'].map(fieldOf) }
+  const shop = await workshop(catalogAround([table]))
+  const outcome = await refresh(shop, `a,b,c\na,1,x\nb,2,x\nc,3,\n,4,z\n${end}\n`)
+  const lines = outcomeLines(outcome).filter((line) => line.includes('warning'))
+  expect(lines).toEqual(warning === null ? [] : [`  warning: ${warning}`])
+})
+
+describe('one of several files', () => {
+  const january = 'n,s\n1,a\n2,b\n3,c\n'
+  const february = 'n,s\n4,d\n'
+  const months = async () => {
+    const table = {
+      name: 't',
+      order: ['n'],
+      source: { files: 'd/*.csv' },
+      fields: ['n:integer', 's:string'].map(fieldOf),
+    }
+    const shop = await workshop(catalogAround([table]), { 'd/01.csv': january, 'd/02.csv': february })
+    await shop.ingest(onDay(1))
+    return shop
+  }
+
+  test('that has lost its rows is refused until it is accepted', async () => {
+    const shop = await months()
+    await shop.write('d/02.csv', 'n,s\n')
+    const [refused] = await shop.ingest(onDay(2))
+    expect(outcomeLines(refused as Outcome)[0]).toContain(
+      'the file 02.csv of the source has no rows any more. Check it',
+    )
+    expect(await rowsOf(shop)).toBe(4)
+    const [accepted] = await shop.ingest({ ...onDay(2), acceptsDrift: true })
+    expect(outcomeLines(accepted as Outcome).slice(1)).toEqual([
+      '  accepted: the file 02.csv of the source has no rows any more',
+      '  warning: the file 02.csv of the source has no rows',
+    ])
+  })
+
+  test('with the content of another one leads to a warning', async () => {
+    const shop = await months()
+    await shop.write('d/03.csv', january)
+    const [outcome] = await shop.ingest(onDay(2))
+    expect(outcomeLines(outcome as Outcome).slice(1)).toEqual([
+      '  warning: 03.csv has the same content as 01.csv: its rows occur twice',
+    ])
+  })
+})
+
 describe('a source unlike the previous one', () => {
   testSampled<[title: string, text: string, differences: string, always: string]>([
     ['with far fewer rows', csv(4), 'there are 4 rows instead of 10', ''],

@@ -181,7 +181,7 @@ describe('several files', () => {
       'one of them a header alone',
       'd/*.csv',
       { 'd/1.csv': 'a,b\n', 'd/2.csv': 'a,b\nx,1\n' },
-      rows(['x', 1]),
+      { rows: [['x', 1]], notices: ['  warning: the file 1.csv of the source has no rows'] },
     ],
     [
       'one of them empty',

@@ -102,7 +102,10 @@ describe('a source', () => {
           ['x', 1],
           ['Total', 9],
         ],
-        notices: ['  left out at the end of t.csv: 3 lines from: Total "of'],
+        notices: [
+          '  left out at the end of t.csv: 3 lines from: Total "of',
+          '  warning: line 3 of t.csv is published as a row, and sums up other rows, as "Total" suggests: source.drop: {"a":["Total"]} leaves it out',
+        ],
       },
     ],
     [
