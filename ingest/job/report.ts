@@ -136,7 +136,9 @@ function publishedLines(id: string, report: IngestReport): string[] {
   }
   if (report.taken_over.length > 0)
     lines.push(
-      `  ${report.taken_over.length.toLocaleString('en')} partitions are unchanged and were not read`,
+      report.taken_over.length === 1
+        ? '  1 partition is unchanged and was not read'
+        : `  ${report.taken_over.length.toLocaleString('en')} partitions are unchanged and were not read`,
     )
   for (const line of report.accepted_drift) lines.push(paint('warning', `  accepted: ${line}`))
   for (const line of report.warnings) lines.push(paint('warning', `  warning: ${line}`))

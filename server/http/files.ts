@@ -26,7 +26,6 @@ export interface ServedFile {
   readonly cacheControl: string
   readonly lastModified?: string
   readonly saveAs: string
-  /** Returns whether the file is still the verified one. */
   readonly isUnchanged: () => boolean
   /**
    * Keeps the file local until the returned function is called; absent if the file is always local.

@@ -18,7 +18,6 @@ import { trailTo } from './table/tabs.ts'
 
 interface ProblemView {
   readonly code: ProblemCode
-  /** Says what is wrong and what would be right. */
   readonly detail: string
   readonly instance: string
   /** Seconds until a retry is worthwhile; null if unknown. */

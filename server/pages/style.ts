@@ -312,10 +312,16 @@ const otherMedia = /* css */ `
 @media (prefers-reduced-motion: no-preference) {
   html { scroll-behavior: smooth; }
 }
+@media (max-width: 19rem) {
+  header.top { flex-wrap: wrap; }
+}
+@page wide { size: landscape; }
 @media print {
   .pager, .menu, .languages, .skip, .find, .seek, .tabs, .profile, button { display: none; }
   .scroll { overflow: visible; max-height: none; border: 0; }
-  .grid thead :is(th, td), .grid tbody th { position: static; }
+  body:has(.grid) { page: wide; }
+  .grid { font-size: 7pt; }
+  .grid tr > :is(th, td):is(*, .t, :first-child, :nth-child(2)) { position: static; min-width: 0; max-width: none; padding: 2pt; line-height: 1.25; white-space: normal; overflow-wrap: break-word; }
   a { color: inherit; }
 }
 `

@@ -66,7 +66,6 @@ export function targetOf(table: Table, parameter: string): Target | null {
   return part === undefined ? null : { field: part, operator: afterSeparator }
 }
 
-/** Tells whether the type of the field has the operator. */
 export function isAllowed({ field, operator }: Target): boolean {
   return operator === null || operatorsOf(field).some((name) => name === operator)
 }

@@ -9,7 +9,6 @@ export interface Total {
   readonly value: string
 }
 
-/** Counts aside, a measure of totals and their parts together describes neither. */
 export function canMix(functionName: string): boolean {
   return ['sum', 'avg', 'median', 'min', 'max'].includes(functionName)
 }

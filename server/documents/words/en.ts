@@ -20,7 +20,7 @@ const advice: Readonly<Partial<Record<ProblemCode, string>>> = {
   'unknown-address': 'The address may be mistyped, or the page has moved.',
   'unknown-dataset': 'The address may be mistyped. The first page lists all datasets.',
   'unknown-table': 'The address may be mistyped. The page of the dataset lists its tables.',
-  'invalid-page': 'There are not that many rows. Start at the first page.',
+  'invalid-page': 'The address has a page that does not exist. Start at the first one.',
   'snapshot-gone': 'Old versions are kept for a limited time. Use the current one.',
   'invalid-parameter': 'A part of the address is invalid:',
   'query-too-costly': 'Add a filter, or download the whole table.',
@@ -529,6 +529,7 @@ export const en = {
     page: 'Page',
     page_size: 'Rows per page',
     snapshot: 'Version',
+    theme: 'Topic',
   },
   mustBe: (parameter: string, value: string) => `${parameter} must be ${value}.`,
   values: {

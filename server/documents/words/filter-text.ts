@@ -5,7 +5,7 @@ import { formatWords } from '../../query/search-terms.ts'
 import type { Words } from './en.ts'
 import { writtenIn } from './number-formats.ts'
 import { titleOf } from './titles.ts'
-import { valueText } from './value-text.ts'
+import { isNumber, valueText } from './value-text.ts'
 
 /** Text like `State is SP`. */
 export function describeFilter(filter: Pick<RowFilter, 'conditions' | 'words'>, words: Words): string[] {
@@ -22,7 +22,9 @@ export function describeCondition({ field, operator, values }: Condition, words:
     field.part === undefined ? titleOf(field) : words.parts[field.part.name](titleOf(field.part.base))
   if (operator === 'isnull') return values[0] === 'true' ? words.isNull(name) : words.isNotNull(name)
   const { list } = writtenIn(words)
-  const valueTexts = values.map((value) => valueText(words, field, value))
+  const inOrder =
+    operator === 'in' && isNumber(field) ? values.toSorted((a, b) => Number(a) - Number(b)) : values
+  const valueTexts = inOrder.map((value) => valueText(words, field, value))
   if (operator === 'ne') {
     // One value, or the ends of an excluded period.
     const [first = '', last = first] = values

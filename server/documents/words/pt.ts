@@ -475,7 +475,7 @@ export const pt: Words = {
   versionShown: (moment) => `Versão de ${moment}.`,
   latestVersion: 'Ver a versão atual',
   unknownParameter: (parameter) => `O endereço tem o filtro “${parameter}”, que esta tabela não tem.`,
-  notUnderstood: (parameter) => `${parameter} é inválido.`,
+  notUnderstood: (parameter) => `${parameter}: valor inválido.`,
   notAFilter: (field, filters) =>
     filters.length === 0
       ? `Esta tabela não tem filtros, nem por ${field}.`
@@ -490,6 +490,7 @@ export const pt: Words = {
     page: 'Página',
     page_size: 'Linhas por página',
     snapshot: 'Versão',
+    theme: 'Tema',
   },
   mustBe: (parameter, value) => `${parameter} deve ser ${value}.`,
   values: {
@@ -512,7 +513,7 @@ export const pt: Words = {
     'unknown-address': 'O endereço pode estar errado, ou a página mudou de lugar.',
     'unknown-dataset': 'O endereço pode estar errado. A página inicial lista todos os conjuntos de dados.',
     'unknown-table': 'O endereço pode estar errado. A página do conjunto de dados lista suas tabelas.',
-    'invalid-page': 'Não há tantas linhas. Comece pela primeira página.',
+    'invalid-page': 'O endereço pede uma página que não existe. Comece pela primeira.',
     'snapshot-gone': 'O serviço guarda versões antigas por tempo limitado. Use a atual.',
     'invalid-parameter': 'Uma parte do endereço é inválida:',
     'query-too-costly': 'Acrescente um filtro ou baixe a tabela inteira.',

@@ -151,8 +151,8 @@ export function enhance(): void {
 
   // A suggested value filters by equality, any other text by `contains`.
   const suggestValues = (input: HTMLInputElement): void => {
-    const containsName = input.name
-    const field = containsName.slice(0, -'__contains'.length)
+    const field = input.name.replace(/__(eq|contains)$/, '')
+    const containsName = `${field}__contains`
     const list = document.createElement('datalist')
     list.id = `${input.id}-values`
     input.after(list)
@@ -181,7 +181,7 @@ export function enhance(): void {
 
   // A menu closes when people select something outside of it, or press Escape.
   const closeMenus = (isOpen: (menu: HTMLDetailsElement) => boolean): void => {
-    for (const menu of document.querySelectorAll<HTMLDetailsElement>('details.menu[open]'))
+    for (const menu of document.querySelectorAll<HTMLDetailsElement>('details:is(.menu, .profile)[open]'))
       if (!isOpen(menu)) menu.open = false
   }
   document.addEventListener('click', ({ target }) =>
@@ -189,8 +189,13 @@ export function enhance(): void {
   )
   document.addEventListener('keydown', ({ key: pressed }) => {
     if (pressed !== 'Escape') return
-    document.activeElement?.closest('details.menu')?.querySelector('summary')?.focus()
+    document.activeElement?.closest('details:is(.menu, .profile)')?.querySelector('summary')?.focus()
     closeMenus(() => false)
+  })
+
+  // After "back", forms show the filters of the address.
+  addEventListener('pageshow', () => {
+    for (const form of document.querySelectorAll<HTMLFormElement>('form[autocomplete=off]')) form.reset()
   })
 
   document.addEventListener('DOMContentLoaded', () => {
@@ -203,6 +208,8 @@ export function enhance(): void {
     for (const form of document.querySelectorAll<HTMLFormElement>('form[data-on-change]')) sendOnChange(form)
     for (const form of document.querySelectorAll<HTMLFormElement>('form[method=get]')) omitEmpty(form)
     returnToPlace()
-    document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+    const tab = document.querySelector<HTMLElement>('.tabs [aria-current]')
+    const tabs = tab?.closest('.tabs')
+    if (tab && tabs) tabs.scrollLeft = tab.offsetLeft - tabs.clientWidth / 2
   })
 }

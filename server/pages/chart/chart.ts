@@ -41,7 +41,7 @@ import {
   type ChartView,
 } from './chart-query.ts'
 import { captionOf, chartView } from './chart-view.ts'
-import { dimensionsOf, hasFewValues, type Dimension } from './dimensions.ts'
+import { dimensionsOf, hasFewValues, longDimensions, type Dimension } from './dimensions.ts'
 import { pageLines } from '../table/downloads.ts'
 import { comparedMax, drawingOf, groupLink, labelOf, shownValue } from './drawing.ts'
 import { chartWidths } from './svg/parts.ts'
@@ -168,11 +168,12 @@ function chooserPart(context: PageContext, view: ChartView, dimensions: readonly
   const [first, second] = aggregation.terms
   const [measure] = aggregation.measures
   // Only the first dimension offers parts, to keep the list short.
-  const terms = dimensions.flatMap(({ field }, index): Term[] => {
+  const shortTerms = dimensions.flatMap(({ field }, index): Term[] => {
     const parts = index === 0 ? partsOf(table, field) : []
     const offeredParts = field.type === 'datetime' ? parts : parts.filter((part) => part !== 'day')
     return [field, ...offeredParts.flatMap((part) => partTerm(field, part) ?? [])]
   })
+  const terms = [...shortTerms, ...longDimensions(table, snapshot.report)]
   // Without a unit, numbers may be codes.
   const amounts = table.fields.filter(
     ({ name, unit }) => (unit !== null || table.measures.includes(name)) && hasValues(view.snapshot, name),
@@ -191,6 +192,7 @@ function chooserPart(context: PageContext, view: ChartView, dimensions: readonly
     class="chooser"
     action="${addresses.aspect(language, table, 'chart')}"
     method="get"
+    autocomplete="off"
     data-on-change
   >
     ${hiddenInputs(view, new Set(['group', 'measure', 'ordering']))}
@@ -233,6 +235,7 @@ function comparePart(service: PageService, view: ChartView): Html | null {
     <form
       action="${addresses.aspect(language, table, 'chart')}"
       method="get"
+      autocomplete="off"
       data-most="${comparedMax}"
       data-groups="${groupsAddress(service, view)}"
       data-rows="${rowsName(table)}"

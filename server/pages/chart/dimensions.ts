@@ -1,4 +1,4 @@
-import { isTime } from '../../documents/words/value-text.ts'
+import { isNumber, isTime } from '../../documents/words/value-text.ts'
 import type { Field, Table } from '../../../core/catalog/catalog.ts'
 import type { SnapshotReport } from '../../../core/warehouse/report.ts'
 import { baseOf, partsBetween, type Term } from '../../query/date-parts.ts'
@@ -23,6 +23,18 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
   })
   const shapes: readonly Dimension['shape'][] = ['line', 'tiles', 'bars']
   return dimensions.toSorted((a, b) => shapes.indexOf(a.shape) - shapes.indexOf(b.shape))
+}
+
+const groupsMax = 20_000
+
+/** Texts with many values, such as cities; no chart opens with them. */
+export function longDimensions(table: Table, report: SnapshotReport | null): Field[] {
+  const names = new Set(dimensionsOf(table, report).map(({ field }) => field.name))
+  return table.fields.filter((field) => {
+    const distinct = distinctOf(field, report) ?? 0
+    const isLong = distinct > barsMax && distinct <= groupsMax
+    return isLong && table.filters.includes(field.name) && !names.has(field.name) && !isNumber(field)
+  })
 }
 
 /** True if the values are few enough to split groups. */

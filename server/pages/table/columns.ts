@@ -10,7 +10,7 @@ export function columnsForm({ words, addresses, language }: PageContext, view: T
   const visibleNames = new Set(fields.map(({ name }) => name))
   return html`<details class="menu end columns">
     <summary>${words.columns} <span>(${visibleNames.size}/${table.fields.length})</span></summary>
-    <form action="${addresses.table(language, table)}" method="get">
+    <form action="${addresses.table(language, table)}" method="get" autocomplete="off">
       ${hiddenInputs(view, new Set(['fields']))}
       <ul>
         ${table.fields.map(

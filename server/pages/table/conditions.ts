@@ -2,6 +2,8 @@ import { isNumber, isTime, valueText } from '../../documents/words/value-text.ts
 import { stateNames } from '../../documents/words/state-names.ts'
 import { titleOf } from '../../documents/words/titles.ts'
 import type { Field } from '../../../core/catalog/catalog.ts'
+import { parameterFor } from '../../query/conditions.ts'
+import { isParameterName } from '../../query/query.ts'
 import { formatList } from '../../query/list.ts'
 import { rowsName } from '../../query/measures.ts'
 import type { QueryParameters } from '../../query/parameters.ts'
@@ -107,6 +109,7 @@ function filterForm(
     class="filters"
     action="${action}"
     method="get"
+    autocomplete="off"
     data-groups="${groupsAddress(service, view)}"
     data-rows="${rowsName(table)}"
   >
@@ -182,15 +185,18 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
     return { parameters: names, control: choicesPart(field, view, words) }
   }
   if (!isTime(field) && operatorsOf(field).includes('contains')) {
+    const contains = `${field.name}__contains`
+    const [equalText, text] = [valueFor('eq'), valueFor('contains')]
+    const [equal] = parameterFor({ field, operator: 'eq', values: [equalText] }, isParameterName)
+    const name = text === '' && equalText !== '' ? equal : contains
     return {
-      parameters: [`${field.name}__contains`],
+      parameters: [field.name, `${field.name}__eq`, contains],
       control: html`<p class="control">
         <label for="${id}"><span class="unseen">${title}</span> ${words.contains}</label>
         <input
           id="${id}"
-          name="${field.name}__contains"
-          value="${valueFor('contains')}"
-          autocomplete="off"
+          name="${name}"
+          value="${name === equal ? equalText : text}"
           data-group="${formatList([field.name])}"
         />
       </p>`,
@@ -252,12 +258,14 @@ function nullsOf({ snapshot }: QueryView, { name }: Field): number {
 function nullControl(field: Field, view: QueryView, words: Words): Control {
   const name = `${field.name}__isnull`
   const isChosen = valueOf(view, field, 'isnull') === 'true'
-  const count = writtenIn(words).count(nullsOf(view, field))
+  // A report counts all rows.
+  const isOfAllRows = view.query.conditions.length === 0 && view.query.words.length === 0
+  const count = isOfAllRows ? ` (${writtenIn(words).count(nullsOf(view, field))})` : ''
   return {
     parameters: [name],
     control: html`<label class="control-null"
       ><input type="checkbox" name="${name}" value="true" ${isChosen && 'checked'} />
-      ${words.isNull(titleOf(field))} (${count})</label
+      ${words.isNull(titleOf(field))}${count}</label
     >`,
   }
 }

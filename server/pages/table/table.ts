@@ -192,7 +192,7 @@ function pagerPart({ words, addresses, language }: PageContext, view: TableView)
       : html`<a href="${queryLink(query.parameters, page)}">${name}</a>`
   return html`<nav class="pager" aria-label="${words.page}">
     ${link(words.first, 1)} ${link(words.previous, range.page - 1)}
-    <form action="${addresses.table(language, table)}" method="get">
+    <form action="${addresses.table(language, table)}" method="get" autocomplete="off">
       ${hiddenInputs(view, new Set())}
       <label>${words.page} <input name="page" inputmode="numeric" size="6" value="${range.page}" /></label>
       ${words.of} ${count(range.lastPage)}

@@ -311,6 +311,54 @@ describeInBrowser('in a browser,', () => {
     await page.close()
   })
 
+  test('a page that a reader returns to has forms with the filters of its address', async () => {
+    const page = await browser().newPage()
+    await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    await page.click('.filter > summary')
+    await page.click('.sections summary:has-text("State")')
+    await page.check('input[name=state__in][value=SP]')
+    await page.click('.filters button')
+    await page.waitForURL(/state__in=SP/)
+    await page.goBack()
+    expect(await page.isChecked('input[name=state__in][value=SP]')).toBe(false)
+    await page.goto(`${at.base}/en/dataset/covid19/caso/chart/`)
+    const measure = await page.inputValue('#chart-measure')
+    await page.selectOption('#chart-measure', { index: 0 })
+    await page.waitForURL(/measure=/)
+    await page.goBack()
+    expect(await page.inputValue('#chart-measure')).toBe(measure)
+    await page.close()
+  }, 60_000)
+
+  test('a profile closes by Escape', async () => {
+    const page = await browser().newPage()
+    await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    await page.click('.profile summary >> nth=0')
+    await page.keyboard.press('Escape')
+    expect(await page.locator('.profile[open]').count()).toBe(0)
+    await page.close()
+  })
+
+  test('a printed table shows all its columns, and large text does not scroll sideways on a phone', async () => {
+    // A page of A4 across, without its margins.
+    const page = await browser().newPage({ viewport: { width: 1047, height: 700 } })
+    await page.emulateMedia({ media: 'print' })
+    for (const table of ['covid19/caso_full', 'covid19/obito_cartorio']) {
+      await page.goto(`${at.base}/pt/dataset/${table}/`)
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(1047)
+    }
+    await page.emulateMedia({ media: 'screen' })
+    await page.setViewportSize({ width: 390, height: 844 })
+    const session = await page.context().newCDPSession(page)
+    await session.send('Page.setFontSizes', { fontSizes: { standard: 32 } })
+    for (const aspect of ['', 'chart/', 'fields/', 'sql/', 'files/']) {
+      await page.goto(`${at.base}/pt/dataset/covid19/caso_full/${aspect}`)
+      const width = await page.evaluate(() => document.documentElement.scrollWidth)
+      expect([aspect, width]).toEqual([aspect, 390])
+    }
+    await page.close()
+  }, 60_000)
+
   test('everything on a table can be reached by keyboard, and nothing traps the focus', async () => {
     const page = await browser().newPage()
     await page.goto(`${at.base}/en/dataset/covid19/boletim/?page_size=3`)

@@ -280,3 +280,34 @@ test('a decimal is shown without final zeros after the point, and 100 keeps its 
   expect(cellsOf(markup).map((cells) => cells.at(-2))).toEqual(['100'])
   expect(textIn(markup)).toContain('share is 100 or greater')
 })
+
+test('the form of a text has the value that the filter is equal to, so that another one replaces it', async () => {
+  const { markup } = await page('/en/dataset/d/t/?name=n7&whole__in=10,9')
+  expect(markup).toMatch(/<input\s+id="f-name"\s+name="name"\s+value="n7"/)
+  const form = markup.slice(markup.indexOf('class="filters"'))
+  expect(form.slice(0, form.indexOf('</form>'))).not.toContain('type="hidden" name="name"')
+  // Numbers are in the order of numbers, and the nulls of all rows are not counted for a filter.
+  const text = textIn(markup)
+  expect(text).toContain('whole is one of 9 or 10')
+  expect([
+    /ok has no value(?! \()/.test(text),
+    /ok has no value \(120\)/.test(textIn((await page('/en/dataset/d/t/')).markup)),
+  ]).toEqual([true, true])
+  const { markup: contains } = await page('/en/dataset/d/t/?name__contains=n7')
+  expect(contains).toMatch(/<input\s+id="f-name"\s+name="name__contains"\s+value="n7"/)
+})
+
+test('a chart can be grouped by a text with many values', async () => {
+  const names = Array.from({ length: 300 }, (_, n) => `${n % 2},city ${n % 250}`)
+  const table = {
+    name: 't',
+    order: ['kind'],
+    filters: ['kind', 'city'],
+    fields: ['kind:string', 'city:string'].map(fieldOf),
+  }
+  const shop = await workshop(catalogAround([table]), { 'd/t.csv': `kind,city\n${names.join('\n')}\n` })
+  await shop.ingest()
+  const { app } = await serve(shop)
+  const { body } = await rawGet(app, '/en/dataset/d/t/chart/', { Accept: 'text/html' })
+  expect(body.toString()).toContain('<option>city</option>')
+})
