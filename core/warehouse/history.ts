@@ -24,10 +24,28 @@ export async function* publishedBefore(
 }
 
 /**
- * Yields intact snapshots, newest first: a replacement for `publishedBefore` if a manifest or the pointer is
- * unreadable.
+ * Yields the retained predecessors, then older snapshots behind a gap, newest first.
+ * @param manifest null if the pointer is unreadable: all snapshots
  */
-export async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
+export async function* earlierSnapshots(
+  store: Store,
+  table: TableName,
+  manifest: Manifest | null,
+): AsyncGenerator<Manifest, undefined> {
+  const yielded = new Set<SnapshotId>()
+  if (manifest !== null) {
+    for await (const earlier of publishedBefore(store, table, manifest)) {
+      yielded.add(earlier.snapshot)
+      yield earlier
+    }
+  }
+  for await (const earlier of newestIn(store, table))
+    if (!yielded.has(earlier.snapshot) && (manifest === null || earlier.snapshot < manifest.snapshot))
+      yield earlier
+}
+
+/** Yields snapshots that are neither withdrawn nor quarantined, newest first. */
+async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
   const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
   for (const id of await snapshotsIn(store, table)) {
     if (withdrawn.has(id) || (await quarantinedAt(store, table, id)) !== null) continue

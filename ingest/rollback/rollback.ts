@@ -1,7 +1,8 @@
 import { type Table, tableId } from '../../core/catalog/catalog.ts'
+import { earlierSnapshots } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { holdsFields, masksOf, type Manifest } from '../../core/warehouse/manifest.ts'
-import { manifestOf, pointTo, publishedOf } from '../../core/warehouse/publish.ts'
+import { pointTo, publishedOf } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import { recordRollback } from '../../core/warehouse/state-files.ts'
@@ -24,13 +25,9 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
     const current = await publishedOf(store, table)
     if (current === null)
       throw new TableFailure(`${tableId(table)} is not published: there is nothing to roll back`)
-    const { previous } = current
-    const earlier = previous === null ? null : await manifestOf(store, table, previous)
-    if (earlier === null) {
-      throw new TableFailure(
-        `${tableId(table)} has no snapshot before ${current.snapshot}${previous === null ? '' : `: ${previous} is no longer kept`}`,
-      )
-    }
+    const { value: earlier } = await earlierSnapshots(store, table, current).next()
+    if (earlier === undefined)
+      throw new TableFailure(`${tableId(table)} has no snapshot before ${current.snapshot}`)
     // The server would refuse other fields, and no ingest would replace the snapshot.
     if (!holdsFields(earlier, table)) {
       throw new TableFailure(

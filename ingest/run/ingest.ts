@@ -1,7 +1,7 @@
 import os from 'node:os'
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf, StartError } from '../../core/errors.ts'
-import { damagedIn, newestIn, publishedBefore } from '../../core/warehouse/history.ts'
+import { damagedIn, earlierSnapshots } from '../../core/warehouse/history.ts'
 import { writeFailure, recordVerified, versionsIn } from '../../core/warehouse/state-files.ts'
 import { mendManifest, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
@@ -147,7 +147,7 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
     progress.log(`${tableId(table)}: the published snapshot is damaged: ${messageOf(error)}`)
     const damagedIds = await damagedIn(store, table)
     let previous: SnapshotId | null = null
-    for await (const earlierManifest of earlierThan(store, table, manifest)) {
+    for await (const earlierManifest of earlierSnapshots(store, table, manifest)) {
       // If `current.json` is unreadable, a new snapshot is compared with the newest remaining one.
       manifest ??= earlierManifest
       if (damagedIds.includes(earlierManifest.snapshot)) continue
@@ -155,12 +155,5 @@ async function publishedState(store: Store, table: Table, progress: Progress): P
       break
     }
     return { manifest, isDamaged: true, damagedIds, previous }
-  }
-}
-
-async function* earlierThan(store: Store, table: Table, manifest: Manifest | null): AsyncGenerator<Manifest> {
-  if (manifest !== null) yield* publishedBefore(store, table, manifest)
-  for await (const snapshot of newestIn(store, table)) {
-    if (manifest === null || snapshot.snapshot < manifest.snapshot) yield snapshot
   }
 }

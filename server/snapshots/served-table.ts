@@ -3,7 +3,7 @@ import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import { versionOf } from '../../core/warehouse/fingerprint.ts'
 import { manifestOf, publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
-import { newestIn, publishedBefore } from '../../core/warehouse/history.ts'
+import { earlierSnapshots } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
@@ -222,9 +222,7 @@ export class ServedTable {
     const { table } = this
     this.#serve(null)
     try {
-      const candidates =
-        from === null ? newestIn(this.#common.store, table) : publishedBefore(this.#common.store, table, from)
-      for await (const manifest of candidates) {
+      for await (const manifest of earlierSnapshots(this.#common.store, table, from)) {
         try {
           await this.#openAndServe(manifest)
           this.#common.log.warn(

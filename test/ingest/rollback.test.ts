@@ -1,7 +1,7 @@
-import { cp, readFile, rm } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Catalog } from '../../core/catalog/catalog.ts'
-import { layout } from '../../core/warehouse/layout.ts'
+import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { snapshotsIn } from '../../core/warehouse/publish.ts'
 import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
@@ -54,6 +54,21 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(13), onDay(8))).status).toBe('published')
     expect(await count()).toBe(13)
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
+  })
+
+  test('goes past a snapshot that was removed, and so does a server whose current one is damaged', async () => {
+    const shop = await shopWith(csv(10), csv(11), csv(12))
+    const [newest = '', removed = ''] = await snapshotsIn(shop.store, tableOf(shop))
+    const folderOf = (id: string): string =>
+      path.join(shop.warehouse, layout.snapshot(tableOf(shop), id as SnapshotId))
+    await rm(folderOf(removed), { recursive: true })
+    const part = path.join(folderOf(newest), 'part-00000.parquet')
+    const bytes = await readFile(part)
+    await flip(part)
+    const { app } = await serve(shop)
+    expect((await getPage(app, address)).count).toBe(10)
+    await writeFile(part, bytes)
+    expect((await rollback(shop.store, tableOf(shop), new Date())).rows).toBe(10)
   })
 
   test('to a snapshot without a mask that the catalog now declares is refused', async () => {
