@@ -44,7 +44,6 @@ export async function* earlierSnapshots(
       yield earlier
 }
 
-/** Yields snapshots that are neither withdrawn nor quarantined, newest first. */
 async function* newestIn(store: Store, table: TableName): AsyncGenerator<Manifest> {
   const withdrawn = new Set((await readRollbacks(store, table)).map(({ snapshot }) => snapshot))
   for (const id of await snapshotsIn(store, table)) {

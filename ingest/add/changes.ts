@@ -40,7 +40,10 @@ export function changesFor(
       ({ declaredField, line }) =>
         `  change the field "${declaredField?.name ?? ''}" (${declaredField?.type ?? ''}) to: ${line}`,
     ),
-    ...missingFields.map(({ name }) => `  remove the field without a column in this file: ${name}`),
+    ...missingFields.map(
+      ({ name }) => `  remove the field without a column in this file, wherever the entry names it: ${name}`,
+    ),
+    ...renaming(newColumns, missingFields),
   ]
   const id = tableId(table)
   const isBreaking = misfitColumns.length > 0 || missingFields.length > 0
@@ -53,6 +56,17 @@ export function changesFor(
         ...changes,
         `then ${next}`,
       ].join('\n')
+}
+
+function renaming(
+  newColumns: readonly { readonly column: string }[],
+  missingFields: readonly { readonly name: string }[],
+): string[] {
+  const [[column], [field]] = [newColumns, missingFields]
+  if (newColumns.length > 1 || missingFields.length > 1 || column === undefined || field === undefined)
+    return []
+  const rename = JSON.stringify({ [column.column]: field.name })
+  return [`  or, if the column only has a new name, keep the field, and declare source.rename: ${rename}`]
 }
 
 function fits(detectedType: string, declared: string): boolean {

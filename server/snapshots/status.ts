@@ -42,7 +42,6 @@ export function statusOf(
 /** Jobs never run to the minute. */
 const lateness = 1.25
 
-/** True if the source should have changed by now. */
 export function isStale({ sourceFrom, refreshed }: TableStatus, now: number): boolean {
   const span = refreshed === null ? null : spanOf[refreshed]
   return span !== null && sourceFrom !== null && now - sourceFrom.getTime() > span * lateness

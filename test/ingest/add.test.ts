@@ -170,7 +170,11 @@ testSampled<[title: string, content: string, changes: readonly string[]]>([
       '  change the field "day" (date) to: - { name: day, type: date, format: "dd.mm.yyyy" } # all 1 values are written dd.mm.yyyy',
     ],
   ],
-  ['a column less', 'Dia,x\n2020-12-31,0.5\n', ['  remove the field without a column in this file: n']],
+  [
+    'a column less',
+    'Dia,x\n2020-12-31,0.5\n',
+    ['  remove the field without a column in this file, wherever the entry names it: n'],
+  ],
 ])(
   'for a file with %s, add lists the changes that the entry of its table needs',
   async (_what, content, changes) => {
@@ -192,6 +196,19 @@ testSampled<[title: string, content: string, changes: readonly string[]]>([
     )
   },
 )
+
+test('a column with a new name fits if its name is declared as add advises', async () => {
+  const fields = ['day:date', 'n:integer'].map(fieldOf)
+  const answerWith = async (rename: object): Promise<string> => {
+    const declared = { name: 't', order: [], source: { rename }, fields }
+    const table = allTables(catalogAround([declared]))[0] as Table
+    const content = 'Data,n\n2020-12-31,1\n'
+    return changesFor(table, await suggestion('t.csv', content), await misfitsIn(table, content), null)
+  }
+  const [, advised = ''] = /declare source\.rename: (.*)/.exec(await answerWith({ Dia: 'day' })) ?? []
+  expect(advised).toBe('{"Data":"day"}')
+  expect(await answerWith(JSON.parse(advised) as object)).toContain('its entry fits this file')
+})
 
 test('a file for a table of the catalog is read as the entry of the table declares', async () => {
   const fields = [

@@ -58,6 +58,22 @@ test.each<[title: string, source: object, end: string, warning: string | null]>(
   expect(lines).toEqual(warning === null ? [] : [`  warning: ${warning}`])
 })
 
+const firstLineOf = async (source: object, text: string): Promise<string> => {
+  const table = { name: 't', order: [], source, fields: ['a:string', 'b:integer', 'c:string'].map(fieldOf) }
+  return outcomeLines(await refresh(await workshop(catalogAround([table])), text))[0] ?? ''
+}
+
+test('a title that is added above the header, or removed, leads to the key of the catalog to change', async () => {
+  const rows = 'a,b,c\nx,1,y\n'
+  expect(await firstLineOf({}, `Report,,\n${rows}`)).toContain(
+    'Line 1 may be a title: source.skip_lines: 1 leaves it out.',
+  )
+  expect(await firstLineOf({ skip_lines: 1 }, `Report,,\n${rows}`)).toContain('published 1 row')
+  expect(await firstLineOf({ skip_lines: 1 }, `${rows}z,2,w\n`)).toContain(
+    'source.skip_lines: 1 leaves out lines above it: check them.',
+  )
+})
+
 describe('one of several files', () => {
   const january = 'n,s\n1,a\n2,b\n3,c\n'
   const february = 'n,s\n4,d\n'

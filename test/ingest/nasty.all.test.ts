@@ -2,7 +2,17 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { bad, broken, misfit, refused, rows, unended, whatCame, type Came } from './support/declared.ts'
+import {
+  bad,
+  broken,
+  misfit,
+  titleHint,
+  refused,
+  rows,
+  unended,
+  whatCame,
+  type Came,
+} from './support/declared.ts'
 import { describeWith, realFiles } from '../support/needs.ts'
 
 /**
@@ -326,6 +336,7 @@ const cases: readonly Case[] = [
     misfit(
       'the column "" appears twice; the column "Foo" is missing; the column "Bsr" is missing; the column "Baz" is ' +
         'missing; the column "This is a title row" is not a field of d/t; the column "" is not a field of d/t',
+      titleHint,
     ),
   ],
   ['csvlint/white space in filename.csv', {}, foo, rows(['1', '2', '3'], ['3', '2', '1'])],

@@ -83,7 +83,8 @@ export function misfit(
   isAcceptable: boolean,
 ): string {
   const suffix = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
-  const suggestion = header.length === 1 ? delimiterHint(header[0] ?? '', table.source.delimiter) : ''
+  const delimiter = header.length === 1 ? delimiterHint(header[0] ?? '', table.source.delimiter) : ''
+  const suggestion = delimiter === '' ? titleHint(table, header, headerLine) : delimiter
   const remedy =
     'change the source, or the fields (or source.rename, source.ignore) of the table in the catalog' +
     (isAcceptable
@@ -91,6 +92,22 @@ export function misfit(
       : '')
   const place = headerLine === null ? '' : ` in line ${headerLine}`
   return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${suffix}. ${suggestion}Remedy: ${remedy}`
+}
+
+function titleHint(
+  { source, fields }: Table,
+  header: readonly string[],
+  headerLine: Header['headerLine'],
+): string {
+  const isKnown = (name: string): boolean =>
+    source.rename.has(name) || fields.some((field) => field.name === name)
+  if (headerLine === null || header.some(isKnown)) return ''
+  const filled = header.filter((name) => name.trim() !== '').length
+  if (header.length !== 2 && fields.length > 1 && filled <= 1)
+    return `Line ${headerLine} may be a title: source.skip_lines: ${headerLine} leaves it out. `
+  return source.skipLines > 0
+    ? `source.skip_lines: ${source.skipLines} leaves out lines above it: check them. `
+    : ''
 }
 
 function delimiterHint(header: string, declared: string): string {

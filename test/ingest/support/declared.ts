@@ -84,17 +84,16 @@ export const bad = (...lines: readonly string[]): Came =>
   )
 
 /** A source whose header is another; a column twice, or no column of the table, cannot be accepted. */
-export const misfit = (problems: string, delimiter?: string): Came =>
+export const misfit = (problems: string, hint = ''): Came =>
   refused(
-    `the header in line 1 does not match the catalog: ${problems}. ${
-      delimiter === undefined
-        ? ''
-        : `The delimiter may be ${JSON.stringify(delimiter)}: declare it as source.delimiter. `
-    }Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog` +
+    `the header in line 1 does not match the catalog: ${problems}. ${hint}Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog` +
       (!/appears twice|source\.drop|"a" is missing; the column "b" is missing/.test(problems)
         ? '; `acervo ingest --accept-drift d/t` publishes it, with nulls for missing columns and without unknown ones'
         : ''),
   )
+
+/** Advice in a message about a first line that may be a title. */
+export const titleHint = 'Line 1 may be a title: source.skip_lines: 1 leaves it out. '
 
 /** Rows of which the last is not terminated, which is reported. */
 export const unended = (file: string, ...records: readonly unknown[][]): Came => ({

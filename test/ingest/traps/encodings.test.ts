@@ -1,4 +1,4 @@
-import { bad, broken, misfit, refused, rows, whatCame, type Came } from '../support/declared.ts'
+import { bad, broken, misfit, titleHint, refused, rows, whatCame, type Came } from '../support/declared.ts'
 import { testSampled } from '../../support/runs.ts'
 
 /** Traps in encodings: a source either loads to the rows that stand here, or is refused with these words. */
@@ -55,6 +55,7 @@ describe('encodings', () => {
       'a,b\nx,1\n',
       misfit(
         `the column "a" is missing; the column "b" is missing; the column "${Buffer.from('a,b\nx,1\n').toString('utf16le')}" is not a field of d/t`,
+        titleHint,
       ),
     ],
     [

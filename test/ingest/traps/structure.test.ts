@@ -2,6 +2,7 @@ import {
   bad,
   broken,
   misfit,
+  titleHint,
   refused,
   rows,
   unended,
@@ -46,6 +47,7 @@ describe('a source', () => {
       'Title\na,b\nx,1\n',
       misfit(
         'the column "a" is missing; the column "b" is missing; the column "Title" is not a field of d/t',
+        titleHint,
       ),
     ],
     [
@@ -311,7 +313,7 @@ describe('a source', () => {
       'a;b\nx;1\n',
       misfit(
         'the column "a" is missing; the column "b" is missing; the column "a;b" is not a field of d/t',
-        ';',
+        'The delimiter may be ";": declare it as source.delimiter. ',
       ),
     ],
     ['tabs', { delimiter: '\t' }, 'a\tb\nx y\t1\n\t2\n', rows(['x y', 1], [null, 2])],
