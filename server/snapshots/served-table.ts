@@ -135,7 +135,8 @@ export class ServedTable {
       // Damage is permanent. After other errors, the next poll reads the pointer again.
       if (error instanceof DamagedFile) this.#pointerVersion = version
       this.#fault = reasonOf(error)
-      this.#logError(error, 'snapshot rejected; still serving the previous one')
+      const remark = this.current === null ? '' : '; still serving the previous one'
+      this.#logError(error, `snapshot rejected${remark}`)
       if (this.current === null) await this.#fallBack(manifest)
     }
   }

@@ -260,6 +260,10 @@ describe('a refresh', () => {
     await writeFile(part, bytes)
     const { app, logged } = await serve(shop)
     await request(app).get(address).expect(503)
+    expect([logged().includes('"snapshot rejected"'), logged().includes('still serving')]).toEqual([
+      true,
+      false,
+    ])
     expect(logged()).toContain('part-00000.parquet is damaged')
   })
 
