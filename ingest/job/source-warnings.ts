@@ -38,10 +38,9 @@ export function warningsOf(job: Job, castSource: CastSource): string[] {
     ...(sources.length > 1
       ? filesWithoutRows(read).map(({ name }) => `the file ${name} of the source has no rows`)
       : []),
-    ...sources.flatMap(({ name, sha256 }, index) => {
-      const twin = sources.slice(0, index).find((file) => file.sha256 === sha256)
-      return twin === undefined ? [] : [`${name} has the same content as ${twin.name}: its rows occur twice`]
-    }),
+    ...repeatedFiles(sources).map(
+      ([name, earlierName]) => `${name} has the same content as ${earlierName}: its rows occur twice`,
+    ),
   ]
 }
 
@@ -69,6 +68,16 @@ function lastRowWarnings({ source, totals }: Table, { headers, lastRows }: ReadS
 }
 
 const notePattern = /^[\p{L} ]{3,30}:/u
+
+function repeatedFiles(files: readonly ReadFile[]): [name: string, earlierName: string][] {
+  const names = new Map<string, string>()
+  return files.flatMap(({ name, sha256 }): [string, string][] => {
+    const earlierName = names.get(sha256)
+    if (earlierName !== undefined) return [[name, earlierName]]
+    names.set(sha256, name)
+    return []
+  })
+}
 
 function filesWithoutRows({ files, fileCounts }: ReadSource): ReadFile[] {
   return files.filter((_, index) => {

@@ -194,8 +194,12 @@ export function enhance(): void {
   })
 
   // After "back", forms show the filters of the address.
-  addEventListener('pageshow', () => {
-    for (const form of document.querySelectorAll<HTMLFormElement>('form[autocomplete=off]')) form.reset()
+  addEventListener('pageshow', ({ persisted }) => {
+    if (!persisted) return
+    for (const form of document.querySelectorAll<HTMLFormElement>('form[autocomplete=off]')) {
+      form.reset()
+      form.dispatchEvent(new Event('change'))
+    }
   })
 
   document.addEventListener('DOMContentLoaded', () => {

@@ -173,7 +173,7 @@ function chooserPart(context: PageContext, view: ChartView, dimensions: readonly
     const offeredParts = field.type === 'datetime' ? parts : parts.filter((part) => part !== 'day')
     return [field, ...offeredParts.flatMap((part) => partTerm(field, part) ?? [])]
   })
-  const terms = [...shortTerms, ...longDimensions(table, snapshot.report)]
+  const terms = [...shortTerms, ...longDimensions(table, snapshot.report, dimensions)]
   // Without a unit, numbers may be codes.
   const amounts = table.fields.filter(
     ({ name, unit }) => (unit !== null || table.measures.includes(name)) && hasValues(view.snapshot, name),

@@ -28,8 +28,12 @@ export function dimensionsOf(table: Table, report: SnapshotReport | null): Dimen
 const groupsMax = 20_000
 
 /** Texts with many values, such as cities; no chart opens with them. */
-export function longDimensions(table: Table, report: SnapshotReport | null): Field[] {
-  const names = new Set(dimensionsOf(table, report).map(({ field }) => field.name))
+export function longDimensions(
+  table: Table,
+  report: SnapshotReport | null,
+  dimensions: readonly Dimension[],
+): Field[] {
+  const names = new Set(dimensions.map(({ field }) => field.name))
   return table.fields.filter((field) => {
     const distinct = distinctOf(field, report) ?? 0
     const isLong = distinct > barsMax && distinct <= groupsMax

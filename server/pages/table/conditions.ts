@@ -187,18 +187,15 @@ function controlOf(field: Field, view: QueryView, words: Words): Control {
   if (!isTime(field) && operatorsOf(field).includes('contains')) {
     const contains = `${field.name}__contains`
     const [equalText, text] = [valueFor('eq'), valueFor('contains')]
-    const [equal] = parameterFor({ field, operator: 'eq', values: [equalText] }, isParameterName)
-    const name = text === '' && equalText !== '' ? equal : contains
+    const isEqual = text === '' && equalText !== ''
+    const [name, value] = isEqual
+      ? parameterFor({ field, operator: 'eq', values: [equalText] }, isParameterName)
+      : [contains, text]
     return {
-      parameters: [field.name, `${field.name}__eq`, contains],
+      parameters: [name, contains, ...(isEqual ? [field.name, `${field.name}__eq`] : [])],
       control: html`<p class="control">
         <label for="${id}"><span class="unseen">${title}</span> ${words.contains}</label>
-        <input
-          id="${id}"
-          name="${name}"
-          value="${name === equal ? equalText : text}"
-          data-group="${formatList([field.name])}"
-        />
+        <input id="${id}" name="${name}" value="${value}" data-group="${formatList([field.name])}" />
       </p>`,
     }
   }

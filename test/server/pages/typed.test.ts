@@ -293,6 +293,10 @@ test('the form of a text has the value that the filter is equal to, so that anot
     /ok has no value(?! \()/.test(text),
     /ok has no value \(120\)/.test(textIn((await page('/en/dataset/d/t/')).markup)),
   ]).toEqual([true, true])
+  // A filter that the input cannot show stays.
+  const { markup: empty } = await page('/en/dataset/d/t/?name=%22%22')
+  const emptyForm = empty.slice(empty.indexOf('class="filters"'))
+  expect(emptyForm.slice(0, emptyForm.indexOf('</form>'))).toContain('type="hidden" name="name"')
   const { markup: contains } = await page('/en/dataset/d/t/?name__contains=n7')
   expect(contains).toMatch(/<input\s+id="f-name"\s+name="name__contains"\s+value="n7"/)
 })
