@@ -2,6 +2,8 @@ import { quotedName, quotedText } from '../sql.ts'
 
 /** The rows by which two snapshots of a table differ: see `changes.parquet` in docs/reference/format.md. */
 
+export const changeKinds = ['added', 'removed', 'changed'] as const
+
 interface ChangeColumns {
   readonly kindColumn: string
   readonly changedColumn: string

@@ -1,4 +1,5 @@
 import type { Table } from '../../core/catalog/catalog.ts'
+import { changeKinds } from '../../core/warehouse/changes.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { schemaChangeOf } from '../../core/warehouse/schema-change.ts'
 import type { Words } from './words/en.ts'
@@ -29,9 +30,9 @@ export function schemaSentences(
 /** Kinds of changes, each with its number of rows in words. */
 export function changedRowTexts(
   words: Words,
-  changes: Pick<NonNullable<Manifest['changes']>[number], 'added' | 'removed' | 'changed'>,
-): { readonly kind: 'added' | 'removed' | 'changed'; readonly text: string }[] {
-  return (['added', 'removed', 'changed'] as const)
+  changes: Pick<NonNullable<Manifest['changes']>[number], (typeof changeKinds)[number]>,
+): { readonly kind: (typeof changeKinds)[number]; readonly text: string }[] {
+  return changeKinds
     .filter((kind) => changes[kind] > 0)
     .map((kind) => ({ kind, text: words.rowsOfChange[kind](writtenIn(words).count(changes[kind])) }))
 }

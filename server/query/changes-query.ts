@@ -1,6 +1,6 @@
 import type { Table } from '../../core/catalog/catalog.ts'
 import { didYouMean, shorten } from '../../core/text.ts'
-import { changeColumns } from '../../core/warehouse/changes.ts'
+import { changeColumns, changeKinds } from '../../core/warehouse/changes.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { Invalid, InvalidQuery, type ParameterError } from './errors.ts'
 import { parametersOf, parseSnapshot, repeatedParameter, type QueryParameters } from './parameters.ts'
@@ -81,8 +81,8 @@ export function parseChangedRows(
 ): RowQuery {
   const query = parseRowQuery(table, target, excludedNames, pageSize)
   const { kindColumn, changedColumn } = changeColumns(fields)
-  const choicesByName = new Map([
-    [kindColumn, ['added', 'removed', 'changed']],
+  const choicesByName = new Map<string, readonly string[]>([
+    [kindColumn, changeKinds],
     [changedColumn, fields],
   ])
   const errors = query.conditions.flatMap(({ field: { name }, operator, values }) => {

@@ -1,6 +1,7 @@
 import { inAlphabet } from '../../../core/warehouse/format/row-json.ts'
 import type { Table } from '../../../core/catalog/catalog.ts'
 import { fieldTypeNames, typeRow } from '../../../core/catalog/field-types.ts'
+import { changeKinds } from '../../../core/warehouse/changes.ts'
 import { rowFormats } from '../../formats/registry.ts'
 import { exampleQueries } from '../../query/examples.ts'
 import { partTerm, partsOf, partSchemaOf, type Term } from '../../query/date-parts.ts'
@@ -212,7 +213,7 @@ export function sharedParameters(): Json {
       name: '_change',
       in: 'query',
       description: 'Changes of this kind: `added`, `removed` or `changed`.',
-      schema: ref(schemaName('string')),
+      schema: { type: 'string', enum: changeKinds },
       example: 'changed',
     },
     'if-none-match': {

@@ -1,5 +1,6 @@
 import { dueFrequencies, limitClasses } from '../../../core/catalog/names.ts'
 import { fieldTypeNames } from '../../../core/catalog/field-types.ts'
+import { changeKinds } from '../../../core/warehouse/changes.ts'
 import { dateParts } from '../../query/date-parts.ts'
 import { measureFunctions } from '../../query/measures.ts'
 import { operators } from '../../query/operators.ts'
@@ -178,7 +179,7 @@ const history = object({
       object({
         snapshot: text,
         import_date: moment,
-        change: { type: 'string', enum: ['added', 'removed', 'changed'] },
+        change: { type: 'string', enum: changeKinds },
         fields: listOf(object({ field: text, from: {}, to: {} })),
       }),
     ),

@@ -274,6 +274,17 @@ test('the next page shows the changes of the first page, although a snapshot was
   expect([...first.results, ...second.results].map(({ n }) => n)).toEqual([0, 1, 2, 3])
 })
 
+test('the OpenAPI document lists the kinds of changes that a request may name', async () => {
+  const { body } = await rawGet(service.app, '/api/v1/dataset/d/t/openapi.json')
+  const { components } = JSON.parse(body.toString()) as {
+    components: { parameters: Record<string, { schema: unknown }> }
+  }
+  expect(components.parameters['change-kind']?.schema).toEqual({
+    type: 'string',
+    enum: ['added', 'removed', 'changed'],
+  })
+})
+
 test.each([
   [
     '_change=addd',
