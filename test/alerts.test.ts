@@ -108,6 +108,7 @@ describeAll('with metrics of the program,', () => {
     [`acervo_refusals_total{job="acervo",instance="a",reason="overloaded"}`]: '0x120',
     [`acervo_refusals_total{job="acervo",instance="a",reason="internal-error"}`]: '0x120',
     [`acervo_table_faulty{job="acervo",instance="a",table="d/t"}`]: '0x120',
+    [`acervo_catalog_faulty${up}`]: '0x120',
     [`acervo_table_stale{job="acervo",instance="a",table="d/t"}`]: '0x120',
     [`acervo_queue_length{job="acervo",instance="a",pool="scans"}`]: '0 40 3 0x117',
     [`acervo_event_loop_delay_seconds${up}`]: '0.02 0.9 0.02x118',
@@ -135,6 +136,7 @@ describeAll('with metrics of the program,', () => {
       { table: 'd/t' },
       { [`acervo_table_faulty{job="acervo",instance="a",table="d/t"}`]: '1x120' },
     ],
+    ['AcervoCatalogFaulty', {}, { [`acervo_catalog_faulty${up}`]: '1x120' }],
     [
       'AcervoTableStale',
       { table: 'd/t' },

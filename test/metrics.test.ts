@@ -1,9 +1,11 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { oneTable, rows, type OneTable } from './support/one-table.ts'
 import { freePort } from './support/ports.ts'
 import { run, startServer } from './support/programs.ts'
 import { isQuick, testAll } from './support/runs.ts'
+import { until } from './support/until.ts'
 import { temporaryFolder } from './support/workshop.ts'
 
 /** Metrics of the programs for operators, in the format of Prometheus. */
@@ -83,6 +85,7 @@ test.each(isQuick ? [2] : [1, 2])(
       acervo_ready: 1,
       acervo_rate_limit_store_up: 1,
       acervo_connections: expect.any(Number),
+      acervo_catalog_faulty: 0,
       'acervo_table_faulty{table="d/t"}': 0,
       'acervo_table_stale{table="d/t"}': 0,
       ...(workers > 1 && { acervo_workers: 2, acervo_workers_wanted: 2, acervo_worker_deaths_total: 0 }),
@@ -213,6 +216,57 @@ testAll(
       1,
       `cannot listen on 127.0.0.1:${server.port}: the port is in use; set METRICS_PORT to another`,
     ])
+  },
+  60_000,
+)
+
+testAll(
+  'a declared mask is reported as missing until an ingest applies it, and so is a faulty catalog',
+  async () => {
+    const { settings: masked } = await oneTable('cpf\n12345678909\n', ['cpf:string'])
+    const catalogFile = masked['CATALOG'] ?? ''
+    const text = await readFile(catalogFile, 'utf8')
+    const metrics = await freePort()
+    const { port } = await startServer({
+      ...masked,
+      METRICS_PORT: String(metrics),
+      CATALOG_POLL_SECONDS: '1',
+    })
+    const reported = async (): Promise<object> => {
+      const { status, catalog_fault, faults } = (await (
+        await fetch(`http://127.0.0.1:${port}/health`)
+      ).json()) as { status: string; catalog_fault: string | null; faults: { fault: string }[] }
+      const samples = await scraped(metrics)
+      return {
+        status,
+        isCatalogFaulty: catalog_fault !== null,
+        faults: faults.map(({ fault }) => fault),
+        metrics: [samples.get('acervo_catalog_faulty'), samples.get('acervo_table_faulty{table="d/t"}')],
+      }
+    }
+    const reports = async (expected: object): Promise<void> => {
+      await until(async () => isDeepStrictEqual(await reported(), expected)).catch(() => undefined)
+      expect(await reported()).toEqual(expected)
+    }
+    const healthy = { status: 'ok', isCatalogFaulty: false, faults: [], metrics: [0, 0] }
+    await reports(healthy)
+
+    await writeFile(catalogFile, '{')
+    await reports({ ...healthy, status: 'degraded', isCatalogFaulty: true, metrics: [1, 0] })
+
+    await writeFile(catalogFile, text.replace('"name":"cpf"', '"name":"cpf","mask":"cpf"'))
+    await reports({
+      ...healthy,
+      status: 'degraded',
+      faults: ['it is served without the declared mask of "cpf": `acervo ingest d/t` publishes it again'],
+      metrics: [0, 1],
+    })
+
+    expect((await run('ingest', [], masked)).code).toBe(0)
+    await reports(healthy)
+    expect(await (await fetch(`http://127.0.0.1:${port}${rows}`)).json()).toMatchObject({
+      results: [{ cpf: '***456789**' }],
+    })
   },
   60_000,
 )

@@ -2,7 +2,7 @@ import os from 'node:os'
 
 export interface Machine {
   readonly processors: number
-  /** Bytes of the machine, or of the container. */
+  /** Of the machine, or of the container. */
   readonly memory: number
   readonly workers: number
 }

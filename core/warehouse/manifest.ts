@@ -240,6 +240,13 @@ export function masksOf({ fields }: Table): NonNullable<Manifest['masks']> {
   )
 }
 
+/** Fields whose declared mask the snapshot lacks, or does not record: older versions did not. */
+export function unmaskedFields(manifest: Manifest, table: Table): string[] {
+  return Object.entries(masksOf(table)).flatMap(([name, mask]) =>
+    manifest.masks?.[name] === mask ? [] : [name],
+  )
+}
+
 export function orderTerms(table: Table, column: (field: string) => string = quotedName): string[] {
   return table.order.map((key) => orderTerm(key, column))
 }

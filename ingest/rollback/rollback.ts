@@ -1,7 +1,7 @@
 import { type Table, tableId } from '../../core/catalog/catalog.ts'
 import { earlierSnapshots } from '../../core/warehouse/history.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { holdsFields, masksOf, type Manifest } from '../../core/warehouse/manifest.ts'
+import { holdsFields, unmaskedFields, type Manifest } from '../../core/warehouse/manifest.ts'
 import { pointTo, publishedOf } from '../../core/warehouse/publish.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { filesInStore, verifyFiles } from '../../core/warehouse/verify-files.ts'
@@ -36,8 +36,7 @@ export async function rollback(store: Store, table: Table, now: Date): Promise<R
           'and roll back again, or provide a correct source and run `acervo ingest`',
       )
     }
-    const masks = Object.entries(masksOf(table))
-    const unmaskedNames = masks.flatMap(([name, mask]) => (earlier.masks?.[name] === mask ? [] : [name]))
+    const unmaskedNames = unmaskedFields(earlier, table)
     if (unmaskedNames.length > 0) {
       throw new TableFailure(
         `the snapshot before, ${earlier.snapshot}, was published without the mask that the catalog declares for ${unmaskedNames.join(', ')}, ` +

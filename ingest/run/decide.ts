@@ -3,7 +3,7 @@ import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { messageOf } from '../../core/errors.ts'
 import { quarantine } from '../../core/warehouse/history.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { holdsFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
+import { holdsFields, unmaskedFields, type Manifest, type Source } from '../../core/warehouse/manifest.ts'
 import { clearFailure, readHashes, recordCheck, recordHashes } from '../../core/warehouse/state-files.ts'
 import type { Progress } from '../base/progress.ts'
 import { TableFailure } from '../base/rejects.ts'
@@ -47,7 +47,9 @@ export async function ingestIfChanged(
 ): Promise<Outcome> {
   const { store, publish, scratch, tableProgress: progress, learn, acceptsDrift = false } = options
   const current = published.isDamaged ? null : published.manifest
-  const isAsDeclared = current?.definition === definitionFor(table, options)
+  // A snapshot of an older version may be masked, but does not say so.
+  const isAsDeclared =
+    current?.definition === definitionFor(table, options) && unmaskedFields(current, table).length === 0
   const knownSources = isAsDeclared ? current.sources : []
   const obtainedFiles = await obtainFor(table, options, { scratch, knownSources, progress })
   if (obtainedFiles === 'missing') return withoutSource(table, options.sources, published)

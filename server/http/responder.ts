@@ -41,7 +41,6 @@ export interface NamedResponse {
   readonly headers: Readonly<Record<string, string>>
   /** Work known in advance; the rest is charged afterwards. */
   readonly work?: RequestWork
-  /** True if clients may request ranges. */
   readonly hasRanges?: boolean
   /** The body is in memory, and costs nothing more. */
   readonly isAtHand: boolean

@@ -24,7 +24,6 @@ export class CatalogWatch {
     this.#switchCatalog = switchCatalog
   }
 
-  /** Null if the latest catalog is served. */
   get fault(): string | null {
     return this.#fault
   }

@@ -87,6 +87,7 @@ export async function openService(
     scratch: path.join(spill, 'scans'),
     folders: [store.localFolder],
   })
+  const catalogFault = (): string | null => worker?.notReplaced() ?? watch.fault
   const resources = await openResources(
     {
       settings,
@@ -96,7 +97,7 @@ export async function openService(
       worker,
       meter,
       spill,
-      catalogFault: () => worker?.notReplaced() ?? watch.fault,
+      catalogFault,
       onOtherFields: (id, manifest) => {
         void refit()
         return allTables(newestCatalog).some((table) => tableId(table) === id && isServable(table, manifest))
@@ -165,6 +166,7 @@ export async function openService(
       },
     },
     tables: () => current.built.runtime.snapshots.statuses,
+    isCatalogFaulty: () => catalogFault() !== null,
     isReady: () => current.built.runtime.readiness.now().state === 'ready',
     readLevels: {
       connections,

@@ -148,7 +148,6 @@ export class Snapshots {
     }
   }
 
-  /** Null if the published snapshot is served. */
   fault(table: Table): string | null {
     return this.#tables.get(tableId(table))?.fault ?? null
   }

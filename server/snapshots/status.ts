@@ -1,12 +1,13 @@
 import { tableId } from '../../core/catalog/catalog.ts'
 import { spanOf, type Frequency } from '../../core/catalog/names.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
+import { unmaskedFields } from '../../core/warehouse/manifest.ts'
 import type { ServedTable } from './served-table.ts'
 
 export interface TableStatus {
   readonly table: string
   readonly snapshot: SnapshotId | null
-  /** Reason why a snapshot or a declared field is not served; null if all is well. */
+  /** Reason why a snapshot, a declared field or a declared mask is not served; null if all is well. */
   readonly fault: string | null
   readonly importedAt: Date | null
   /** Last change of the source; null if nothing is served. */
@@ -23,11 +24,17 @@ export function statusOf(
   lacking: readonly string[],
 ): TableStatus {
   const manifest = current?.manifest ?? null
-  const names = lacking.map((name) => `"${name}"`).join(', ')
-  const fault =
-    tableFault === null && lacking.length > 0
-      ? `it is served without ${names}, declared after it was published: \`acervo ingest ${tableId(table)}\` publishes it again`
-      : tableFault
+  const unmaskedNames = manifest === null ? [] : unmaskedFields(manifest, table)
+  const remedy = `\`acervo ingest ${tableId(table)}\` publishes it again`
+  const faults = [
+    ...(unmaskedNames.length > 0
+      ? [`it is served without the declared mask of ${listed(unmaskedNames)}: ${remedy}`]
+      : []),
+    ...(lacking.length > 0
+      ? [`it is served without ${listed(lacking)}, declared after it was published: ${remedy}`]
+      : []),
+  ]
+  const fault = tableFault ?? faults[0] ?? null
   return {
     table: tableId(table),
     snapshot: manifest?.snapshot ?? null,
@@ -55,4 +62,8 @@ export function missingReason({ current, fault, pointerVersion, reading }: Serve
     return `its files are being read again: ${Math.floor((100 * bytes) / Math.max(1, totalBytes))} % of ${Math.ceil(totalBytes / 1e6)} MB`
   }
   return pointerVersion === '' && fault === null ? 'it is being loaded' : fault
+}
+
+function listed(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ')
 }

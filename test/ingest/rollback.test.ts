@@ -2,6 +2,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
+import { manifestText, parseManifest } from '../../core/warehouse/manifest.ts'
 import { snapshotsIn } from '../../core/warehouse/publish.ts'
 import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
@@ -171,6 +172,18 @@ describe('a rollback across a change of the catalog', () => {
       expect([published.status, await rowsOf(shop)]).toEqual(['published', 11])
     },
   )
+})
+
+testAll('a masked snapshot of a version that recorded no masks is published once more', async () => {
+  const fields = [fieldOf('n:integer'), { ...fieldOf('s:string'), mask: 'cpf' }]
+  const shop = await workshop(catalogAround([{ name: 't', order: ['n'], fields }]))
+  await refresh(shop, csv(10, '529.982.247-25'), onDay(1))
+  const pointer = path.join(shop.warehouse, layout.pointer(tableOf(shop)))
+  const { masks, ...older } = parseManifest(await readFile(pointer, 'utf8'), pointer)
+  expect(masks).toEqual({ s: 'cpf' })
+  await writeFile(pointer, manifestText(older))
+  const statuses = [await shop.ingest(onDay(2)), await shop.ingest(onDay(3))].flat()
+  expect(statuses.map(({ status }) => status)).toEqual(['published', 'unchanged'])
 })
 
 describe('old snapshots', () => {

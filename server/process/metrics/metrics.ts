@@ -12,6 +12,7 @@ interface Watched {
   readonly caches: Readonly<Record<'answers' | 'selections', { readonly stats: CacheStats }>>
   readonly tables: () => readonly TableStatus[]
   readonly isReady: () => boolean
+  readonly isCatalogFaulty: () => boolean
   readonly readLevels: Readonly<Record<Level, () => number>>
 }
 
@@ -92,8 +93,7 @@ export class Metrics implements Meter {
     this.#queries.observe({ pool }, query / 1000)
   }
 
-  /** Reads these objects whenever metrics are collected. */
-  watch({ pools, caches, tables, isReady, readLevels }: Watched): void {
+  watch({ pools, caches, tables, isReady, isCatalogFaulty, readLevels }: Watched): void {
     for (const [level, help] of Object.entries(levelHelp)) {
       // Report 0 if any worker cannot reach the shared counts.
       const aggregator = level === 'rate_limit_store_up' ? 'min' : 'sum'
@@ -104,6 +104,12 @@ export class Metrics implements Meter {
       '1 if all published tables are loaded.',
       (gauge) => gauge.set(isReady() ? 1 : 0),
       'min',
+    )
+    this.#gauge(
+      'acervo_catalog_faulty',
+      '1 if the current catalog has errors, so that the previous one is served.',
+      (gauge) => gauge.set(isCatalogFaulty() ? 1 : 0),
+      'max',
     )
     this.#gaugeByLabel(
       'acervo_queue_length',
@@ -142,7 +148,7 @@ export class Metrics implements Meter {
     )
     this.#gaugeByTable(
       'acervo_table_faulty',
-      '1 if a table is served from an older snapshot than the published one, or not at all.',
+      '1 if a table is served from an older snapshot than the published one, without a declared field or mask, or not at all.',
       tables,
       ({ isFaulty }) => Number(isFaulty),
     )
