@@ -6,6 +6,7 @@ import {
   type DuckDBConnection,
   type DuckDBDataChunk,
   type DuckDBPreparedStatement,
+  type DuckDBResult,
 } from '@duckdb/node-api'
 import { messageOf } from '../errors.ts'
 import { OutOfMemory, QueryTimeout } from './errors.ts'
@@ -49,8 +50,7 @@ export class Connection {
     parameters: readonly Parameter[] = [],
     options: RunOptions = {},
   ): Promise<Value[][]> {
-    return this.#run(sql, parameters, options, async (statement) => {
-      const result = await statement.run()
+    return this.#run(sql, parameters, options, 'run', async (result) => {
       const rows: Value[][] = []
       for (;;) {
         const chunk = await result.fetchChunk()
@@ -116,8 +116,7 @@ export class Connection {
     parameters: readonly Parameter[] = [],
     options: RunOptions = {},
   ): Promise<Uint32Array[]> {
-    return this.#run(sql, parameters, options, async (statement) => {
-      const result = await statement.run()
+    return this.#run(sql, parameters, options, 'run', async (result) => {
       const chunks: Uint32Array[][] = []
       for (;;) {
         const chunk = await result.fetchChunk()
@@ -151,8 +150,7 @@ export class Connection {
     options: RunOptions,
     read: (chunk: DuckDBDataChunk) => T,
   ): Promise<T> {
-    return this.#run(sql, parameters, options, async (statement) => {
-      const result = await statement.stream()
+    return this.#run(sql, parameters, options, 'stream', async (result) => {
       const chunk = await result.fetchChunk()
       if (chunk === null || chunk.rowCount !== 1) throw new TypeError('expected a row')
       // Copies the values, since the chunk is released next.
@@ -168,23 +166,26 @@ export class Connection {
     sql: string,
     parameters: readonly Parameter[],
     { timeoutMs, signal }: RunOptions,
-    read: (statement: DuckDBPreparedStatement) => Promise<T>,
+    form: 'run' | 'stream',
+    read: (result: DuckDBResult) => Promise<T>,
   ): Promise<T> {
-    // `prepare` refuses a text with several statements, all of which `run` would execute.
-    const statement = await this.#connection.prepare(sql)
+    // DuckDB plans a prepared statement twice, but only `prepare` refuses two statements.
+    const isPlannedOnce = parameters.length === 0 && form === 'run' && !sql.includes(';')
+    const statement = isPlannedOnce ? null : await this.#connection.prepare(sql)
     const timer = this.#interruptAfter(timeoutMs, signal)
     try {
       // The signal may have fired while the statement was prepared.
       signal?.throwIfAborted()
+      if (statement === null) return await read(await this.#connection.run(sql))
       parameters.forEach((value, index) => bind(statement, index + 1, value))
-      return await read(statement)
+      return await read(await statement[form]())
     } catch (error) {
       signal?.throwIfAborted()
       if (timer.fired()) throw new QueryTimeout(timeoutMs ?? 0)
       throw messageOf(error).startsWith('Out of Memory') ? new OutOfMemory(error) : error
     } finally {
       timer.stop()
-      statement.destroySync()
+      statement?.destroySync()
     }
   }
 

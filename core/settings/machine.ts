@@ -2,7 +2,7 @@ import os from 'node:os'
 
 export interface Machine {
   readonly processors: number
-  /** Of the machine, or of the container. */
+  /** Bytes of the machine, or of the container. */
   readonly memory: number
   readonly workers: number
 }
