@@ -1,18 +1,17 @@
 import { tableId, type Table } from '../../core/catalog/catalog.ts'
 import { fieldLine } from '../suggest/entry.ts'
-import type { Suggestion } from '../suggest/suggest.ts'
+import type { EntryFit, Suggestion } from '../suggest/suggest.ts'
 
 const numbers = ['integer', 'decimal', 'float']
 
 /**
  * Explains how the entry of a table must change for a file.
- * @param misfits fields that do not fit; null if unknown
  * @param target path for the file; null if it is already there
  */
 export function changesFor(
   table: Table,
   { fields }: Suggestion,
-  misfits: ReadonlySet<string> | null,
+  { misfits, refusal }: EntryFit,
   target: string | null,
 ): string {
   const declared = new Map(table.fields.map((field) => [field.name, field]))
@@ -49,6 +48,9 @@ export function changesFor(
   const isBreaking = misfitColumns.length > 0 || missingFields.length > 0
   const ingest = `\`acervo ingest ${isBreaking ? '--accept-drift ' : ''}${id}\` publishes it`
   const next = target === null ? ingest : `put the file at ${target}, and ${ingest}`
+  const isWhollyUnlike = missingFields.length === table.fields.length
+  if (refusal !== null && (changes.length === 0 || isWhollyUnlike))
+    return `${id} is already in the catalog, but its entry does not fit this file: ${refusal}\nchange the entry or the file, then ${next}`
   return changes.length === 0
     ? `${id} is already in the catalog, and its entry fits this file: ${next}`
     : [

@@ -13,7 +13,7 @@ import { TemporaryFolder } from '../base/temporary-folder.ts'
 import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { hasQuestions, noticeLines } from '../suggest/notices.ts'
-import { misfitFields, suggest } from '../suggest/suggest.ts'
+import { fitOf, suggest } from '../suggest/suggest.ts'
 import { changesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './placing.ts'
@@ -70,12 +70,12 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       name: names.table,
     })
     const trial = { scratch, progress, limits: settings }
-    const misfits = existing === undefined ? null : await misfitFields(inputFiles.files, existing, trial)
+    const fit = existing === undefined ? null : await fitOf(inputFiles.files, existing, trial)
     progress.end()
     for (const line of noticeLines(suggestion)) console.log(line)
-    if (existing !== undefined) {
+    if (existing !== undefined && fit !== null) {
       const [copy] = isPlaced ? [] : copiesOf(inputFiles.files, names, settings.sources)
-      throw new StartError(changesFor(existing, suggestion, misfits, copy?.to ?? null))
+      throw new StartError(changesFor(existing, suggestion, fit, copy?.to ?? null))
     }
     const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // On a signal, the program undoes the following changes before it ends.

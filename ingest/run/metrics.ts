@@ -62,7 +62,6 @@ export async function ingestMetrics(store: Store, catalog: Catalog, run: Run): P
   return registry.metrics()
 }
 
-/** Null if the table was never ingested. */
 async function ingestStatusOf(store: Store, table: Table) {
   // The latest check comes first.
   const checks = await readChecks(store, table)

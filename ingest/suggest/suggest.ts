@@ -5,7 +5,7 @@ import { invisibleIn, visibleJson } from '../../core/text.ts'
 import { Database } from '../../core/duckdb/database.ts'
 import type { Connection } from '../../core/duckdb/connection.ts'
 import type { Progress } from '../base/progress.ts'
-import { TableFailure, type Reject } from '../base/rejects.ts'
+import { rejectLine, TableFailure, type Reject } from '../base/rejects.ts'
 import type { PlacedFile, UnpackLimits } from '../source/member.ts'
 import { membersOf } from '../source/members.ts'
 import { OtherHeader, readSource, type ReadSource } from '../source/read.ts'
@@ -175,21 +175,34 @@ function trialDatabase(scratch: string): Promise<Database> {
   return Database.open({ memory, threads: 2, scratch: path.join(scratch, 'spill'), folders: [scratch] })
 }
 
-/** Fields that do not fit; null if the files have other columns, or cannot be read. */
-export async function misfitFields(
+export interface EntryFit {
+  /** Fields that do not fit; null if the files have other columns, or cannot be read. */
+  readonly misfits: ReadonlySet<string> | null
+  /** Why an ingest would refuse the files, apart from `misfits`. */
+  readonly refusal: string | null
+}
+
+export async function fitOf(
   files: readonly PlacedFile[],
   table: Table,
   { scratch, limits, progress }: Pick<SuggestOptions, 'scratch' | 'limits' | 'progress'>,
-): Promise<ReadonlySet<string> | null> {
+): Promise<EntryFit> {
   const database = await trialDatabase(scratch)
   const db = await database.connect()
   try {
     const probes = table.fields.map(() => null)
-    const { fields } = await tryEntry({ files, table, spellings: [], probes, db, scratch, limits, progress })
-    return new Set(table.fields.flatMap(({ name }, index) => (fields[index]?.bad === 0 ? [] : [name])))
+    const trial = await tryEntry({ files, table, spellings: [], probes, db, scratch, limits, progress })
+    const misfits = new Set(
+      table.fields.flatMap(({ name }, index) => (trial.fields[index]?.bad === 0 ? [] : [name])),
+    )
+    const { counts, rejects } = trial.read
+    const [reject] = counts.rejectedRows > table.rejectsMax ? rejects : []
+    return { misfits, refusal: reject === undefined ? null : rejectLine(reject) }
   } catch (error) {
-    if (error instanceof TableFailure) return null
-    throw error
+    if (!(error instanceof TableFailure)) throw error
+    const { message, remedy, rejects } = error
+    const details = rejects.slice(0, 1).map(rejectLine)
+    return { misfits: null, refusal: [message, ...details, ...(remedy === null ? [] : [remedy])].join('; ') }
   } finally {
     db.close()
     database.close()

@@ -10,7 +10,7 @@ import { placingOf } from '../../ingest/add/placing.ts'
 import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
 import { until } from '../support/until.ts'
-import { misfitsIn, suggestion } from './support/suggested.ts'
+import { fitIn, suggestion } from './support/suggested.ts'
 import { catalogAround, fieldOf, placed, temporaryFolder } from '../support/workshop.ts'
 import { testAll, testSampled } from '../support/runs.ts'
 
@@ -181,8 +181,8 @@ testSampled<[title: string, content: string, changes: readonly string[]]>([
     const fields = ['day:date', 'n:integer', 'x:float'].map(fieldOf)
     const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
     const table = allTables(catalogAround([declared]))[0] as Table
-    const misfits = await misfitsIn(table, content)
-    const answer = changesFor(table, await suggestion('t.csv', content), misfits, '/sources/d/t.csv')
+    const fit = await fitIn(table, content)
+    const answer = changesFor(table, await suggestion('t.csv', content), fit, '/sources/d/t.csv')
     const isBreaking = changes.some((change) => !change.startsWith('  add'))
     const next = `put the file at /sources/d/t.csv, and \`acervo ingest ${isBreaking ? '--accept-drift ' : ''}d/t\` publishes it`
     expect(answer.split('\n')).toEqual(
@@ -203,7 +203,7 @@ test('a column with a new name fits if its name is declared as add advises', asy
     const declared = { name: 't', order: [], source: { rename }, fields }
     const table = allTables(catalogAround([declared]))[0] as Table
     const content = 'Data,n\n2020-12-31,1\n'
-    return changesFor(table, await suggestion('t.csv', content), await misfitsIn(table, content), null)
+    return changesFor(table, await suggestion('t.csv', content), await fitIn(table, content), null)
   }
   const [, advised = ''] = /declare source\.rename: (.*)/.exec(await answerWith({ Dia: 'day' })) ?? []
   expect(advised).toBe('{"Data":"day"}')
@@ -219,10 +219,26 @@ test('a file for a table of the catalog is read as the entry of the table declar
   ]
   const table = allTables(catalogAround([{ name: 't', order: [], fields }]))[0] as Table
   const content = 'tags,day,place,open\na;b,01/02/2020,"-12.5,-38.25",1\nc,03/04/2020,,0\n'
-  const misfits = await misfitsIn(table, content)
-  expect(changesFor(table, await suggestion('t.csv', content), misfits, null)).toBe(
+  const fit = await fitIn(table, content)
+  expect(changesFor(table, await suggestion('t.csv', content), fit, null)).toBe(
     'd/t is already in the catalog, and its entry fits this file: `acervo ingest d/t` publishes it',
   )
+})
+
+test.each<[title: string, source: object, content: string | Buffer, refusal: RegExp]>([
+  ['another delimiter', {}, 'n;s\n1;a\n', /delimiter/],
+  ['another encoding', {}, Buffer.from('n,s\n1,S\u00e3o\n', 'latin1'), /source\.encoding/],
+  ['lines above the header', {}, 'Report\nn,s\n1,a\n', /source\.skip_lines: 1/],
+  ['a row with another number of values', {}, 'n,s\n1,a\n2,b,c\n', /^line 3: .*3/],
+])('an entry does not fit a file with %s, and add says why', async (_title, source, content, refusal) => {
+  const fields = ['n:integer', 's:string'].map(fieldOf)
+  const table = allTables(catalogAround([{ name: 't', order: [], source, fields }]))[0] as Table
+  const answer = changesFor(table, await suggestion('t.csv', content), await fitIn(table, content), null)
+  const [first = '', last] = answer.split('\n')
+  const beginning = 'd/t is already in the catalog, but its entry does not fit this file: '
+  expect(first.slice(0, beginning.length)).toBe(beginning)
+  expect(first.slice(beginning.length)).toMatch(refusal)
+  expect(last).toBe('change the entry or the file, then `acervo ingest d/t` publishes it')
 })
 
 /** Settings of the programs in a new folder. */

@@ -3,7 +3,13 @@ import path from 'node:path'
 import { parse } from 'yaml'
 import type { Table } from '../../../core/catalog/catalog.ts'
 import { silentProgress } from '../../../ingest/base/progress.ts'
-import { misfitFields, suggest, suggestionText, type Suggestion } from '../../../ingest/suggest/suggest.ts'
+import {
+  type EntryFit,
+  fitOf,
+  suggest,
+  suggestionText,
+  type Suggestion,
+} from '../../../ingest/suggest/suggest.ts'
 import { whatCame } from './declared.ts'
 import { placed, temporaryFolder } from '../../support/workshop.ts'
 
@@ -15,7 +21,7 @@ export async function suggested(name: string, content: string | Buffer): Promise
 }
 
 /** Returns the fields of a table that do not fit a file. */
-export async function misfitsIn(table: Table, content: string): Promise<ReadonlySet<string> | null> {
+export async function fitIn(table: Table, content: string | Buffer): Promise<EntryFit> {
   const file = path.join(await temporaryFolder(), 't.csv')
   await writeFile(file, content)
   const options = {
@@ -23,7 +29,7 @@ export async function misfitsIn(table: Table, content: string): Promise<Readonly
     limits: { unpackedBytesMax: 1e9 },
     progress: silentProgress,
   }
-  return misfitFields([placed(file, 't.csv', content.length)], table, options)
+  return fitOf([placed(file, 't.csv', content.length)], table, options)
 }
 
 export async function suggestion(name: string, content: string | Buffer): Promise<Suggestion> {
