@@ -4,6 +4,7 @@ import { type Table, tableId } from '../../core/catalog/catalog.ts'
 import { fileNames, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest, Source } from '../../core/warehouse/manifest.ts'
 import type { GzipSection } from '../../core/warehouse/format/gzip-sections.ts'
+import { changeKinds } from '../../core/warehouse/changes.ts'
 import { readReport } from '../../core/warehouse/report.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import type { FieldProfile } from '../convert/profile/profile.ts'
@@ -86,7 +87,7 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   const id = tableId(outcome.table)
   switch (outcome.status) {
     case 'published':
-      return [...publishedLines(id, outcome.report), ...(withFields ? profileLines(outcome.report) : [])]
+      return [...publishedLines(id, outcome), ...(withFields ? profileLines(outcome.report) : [])]
     case 'unchanged':
       return [
         paint(
@@ -115,10 +116,22 @@ export function outcomeLines(outcome: Outcome, withFields = false): string[] {
   }
 }
 
-function publishedLines(id: string, report: IngestReport): string[] {
+function changedRows({ previous, changes = [] }: Manifest): string {
+  const lastChanges = changes.find(({ since }) => since === previous)
+  if (lastChanges === undefined) return ''
+  const counts = changeKinds.flatMap((kind) =>
+    lastChanges[kind] === 0 ? [] : [`${counted(lastChanges[kind], 'row')} ${kind}`],
+  )
+  return `; since ${lastChanges.since}: ${counts.length === 0 ? 'no row changed' : counts.join(', ')}`
+}
+
+function publishedLines(
+  id: string,
+  { report, manifest }: Extract<Outcome, { readonly status: 'published' }>,
+): string[] {
   const seconds = Object.values(report.seconds).reduce((sum, step) => sum + step, 0)
   const lines = [
-    `${id}: ${paint('good', 'published')} ${counted(report.rows_out, 'row')} in ${seconds.toFixed(1)} s (${report.snapshot}); ${lineSum(report.lines)}`,
+    `${id}: ${paint('good', 'published')} ${counted(report.rows_out, 'row')} in ${seconds.toFixed(1)} s (${report.snapshot})${changedRows(manifest)}; ${lineSum(report.lines)}`,
   ]
   if (report.rejected_rows > 0) {
     lines.push(
