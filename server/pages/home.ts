@@ -219,7 +219,6 @@ function latelyPart(context: PageContext, published: readonly PublishedDataset[]
   </section>`
 }
 
-/** All datasets, or the results of a search. */
 export function homePage(service: PageService): Resource {
   return { ...pageAt(service, '', 'Home'), find: ({ target }) => homeFor(service, target) }
 }

@@ -21,7 +21,7 @@ export interface CatalogMatch {
 
 const weights = { title: 8, synonyms: 8, dataset: 6, field: 4, meaning: 4, name: 2, description: 2 }
 
-const fuzzyMin = 5
+const fuzzyMin = 4
 const endingMax = 3
 const beginningMin = 4
 

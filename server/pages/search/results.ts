@@ -16,11 +16,17 @@ import { chartView } from '../chart/chart-view.ts'
 import { labelOf } from '../chart/drawing.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import { alikeWords, CatalogSearch, type CatalogMatch } from './catalog-search.ts'
+import { findOrderedValues } from './ordered-values.ts'
 import { searchWordsOf, wordsIn, type SearchWords } from './search-words.ts'
 import { valuesByState, type PlacedValue } from './values-by-state.ts'
-import { findPartsOfValues, findValues, wordsOfValue, type ValueMatch } from './value-search.ts'
-
-/** Finds values, with links to their rows, and tables. */
+import {
+  findPartsOfValues,
+  distinctValues,
+  findValues,
+  findValuesLike,
+  wordsOfValue,
+  type ValueMatch,
+} from './value-search.ts'
 
 const indexes = new WeakMap<CatalogTexts, CatalogSearch>()
 
@@ -49,6 +55,8 @@ const [chartsMax, valuesMax, datasetsMax, tablesMax] = [3, 8, 3, 20]
 const valueScore = 16
 
 const partMin = 3
+const wholeValuesEnough = 4
+const misspeltMin = 5
 
 async function findResults(
   service: PageService,
@@ -62,24 +70,35 @@ async function findResults(
   const requester = { client: 'search', pageBytesMax, signal, pay: async () => {} }
   const sources = { catalog: context.catalog, snapshots, dictionaries, requester }
   const textMatches = indexOf(context).find(words)
-  const valueMatches = await findValues(sources, phrases)
+  const searchedText = text.trim()
+  const valueMatches = distinctValues([
+    ...(searchedText === '' ? [] : await findOrderedValues(service, searchedText, requester)),
+    ...(await findValues(sources, phrases)),
+  ])
   // Towns Porto and Barra are no full match of "Porto da Barra".
-  const hasFullMatch =
-    valueMatches.some((match) => wordsOfValue(match, search).size === words.length) ||
-    textMatches.some((match) => match.words.size === words.length)
-  const foldedText = foldText(text.trim())
-  const partMatches =
-    hasFullMatch || foldedText.length < partMin ? [] : await findPartsOfValues(sources, foldedText)
+  const fullValues = valueMatches.filter((match) => {
+    const valueWords = wordsOfValue(match, search)
+    return words.every((word) => valueWords.has(word))
+  })
+  const hasFullText = textMatches.some((match) => match.words.size === words.length)
+  const foldedText = foldText(searchedText)
+  const isPartSought = !hasFullText && fullValues.length < wholeValuesEnough && foldedText.length >= partMin
+  const foundParts = isPartSought ? await findPartsOfValues(sources, foldedText) : []
+  const partMatches = distinctValues([...valueMatches, ...foundParts]).slice(valueMatches.length)
   const { chartValues, tables, bestValues } = rank(
     context.catalog,
     textMatches,
-    [...valueMatches, ...partMatches],
+    { whole: valueMatches, parts: partMatches },
     search,
   )
+  const isMisspelt =
+    !hasFullText && fullValues.length + partMatches.length === 0 && foldedText.length >= misspeltMin
+  const likeMatches = isMisspelt ? await findValuesLike(sources, foldedText) : []
   const wordsInTexts = new Map(textMatches.map((match) => [keyOf(match), match.words]))
   // Towns in several states may share a name: each town gets one result.
   const placedValues: PlacedValue[] = []
-  for (const match of bestValues) placedValues.push(...(await valuesByState(service, match, requester)))
+  for (const match of likeMatches.length > 0 ? likeMatches.slice(0, valuesMax) : bestValues)
+    placedValues.push(...(await valuesByState(service, match, requester)))
   const charts = await findCharts(service, tables, chartValues, search, wordsInTexts, requester)
   const datasets = listedDatasets(context.catalog).filter(
     ({ name }) => words.length > 0 && alikeWords(words, wordsIn(name)).length === words.length,
@@ -101,18 +120,27 @@ async function findResults(
 function rank(
   { datasets }: CatalogTexts,
   textMatches: readonly CatalogMatch[],
-  valueMatches: readonly ValueMatch[],
+  { whole, parts }: Readonly<Record<'whole' | 'parts', readonly ValueMatch[]>>,
   search: SearchWords,
 ): Pick<SearchResults, 'tables'> & Readonly<Record<'bestValues' | 'chartValues', readonly ValueMatch[]>> {
   const { words } = search
   const matchByTable = new Map(textMatches.map((match) => [keyOf(match), match]))
-  const countingValues = valueMatches.flatMap((match) => {
+  const countingValues = [...whole, ...parts].flatMap((match) => {
     const { dataset, name: table } = match.table
     const textMatch = matchByTable.get(keyOf({ dataset, table }))
     const valueWords = wordsOfValue(match, search)
     const newWords = words.filter((word) => valueWords.has(word) && textMatch?.words.has(word) !== true)
     return newWords.length > 0 || valueWords.size === words.length
-      ? [{ match, dataset, table, textMatch, newWords }]
+      ? [
+          {
+            match,
+            dataset,
+            table,
+            textMatch,
+            newWords,
+            covered: words.filter((word) => valueWords.has(word)),
+          },
+        ]
       : []
   })
   for (const { match, dataset, table, textMatch, newWords } of countingValues) {
@@ -135,7 +163,13 @@ function rank(
     tables: tables.filter((match) => 2 * match.words.size > mostWords).slice(0, tablesMax),
     bestValues: countingValues
       .filter((item) => matchByTable.get(keyOf(item))?.words.size === mostWords)
-      .toSorted((a, b) => rankOf(a) - rankOf(b) || (b.match.rows ?? 0) - (a.match.rows ?? 0))
+      .toSorted(
+        (a, b) =>
+          b.covered.length - a.covered.length ||
+          Number(parts.includes(a.match)) - Number(parts.includes(b.match)) ||
+          rankOf(a) - rankOf(b) ||
+          (b.match.rows ?? 0) - (a.match.rows ?? 0),
+      )
       .slice(0, valuesMax)
       .map(({ match }) => match),
   }

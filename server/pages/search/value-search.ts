@@ -1,10 +1,17 @@
-import { allTables, type CatalogTexts, type Field, type Table } from '../../../core/catalog/catalog.ts'
+import {
+  allTables,
+  tableId,
+  type CatalogTexts,
+  type Field,
+  type Table,
+} from '../../../core/catalog/catalog.ts'
 import { typeRow } from '../../../core/catalog/field-types.ts'
 import { EventLoopYielder } from '../../base/queue.ts'
 import { dictionarySize, type Dictionaries } from '../../table/indexes/dictionaries.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import { stateNames } from '../../documents/words/state-names.ts'
 import { foldText } from '../../../core/folding.ts'
+import { differInOneLetter } from '../../../core/text.ts'
 import { wordsIn, type SearchWords } from './search-words.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
@@ -72,6 +79,22 @@ export async function findPartsOfValues(sources: Sources, foldedText: string): P
     )
   }
   return matches
+}
+
+export async function findValuesLike(sources: Sources, foldedText: string): Promise<ValueMatch[]> {
+  const valueMatches: ValueMatch[] = []
+  for await (const matches of valuesByField(sources, (value) => differInOneLetter(value, foldedText)))
+    valueMatches.push(...matches)
+  return valueMatches.toSorted((a, b) => (b.rows ?? 0) - (a.rows ?? 0))
+}
+
+export function distinctValues(matches: readonly ValueMatch[]): ValueMatch[] {
+  const byKey = new Map<string, ValueMatch>()
+  for (const match of matches) {
+    const key = JSON.stringify([tableId(match.table), match.field.name, match.value, match.isPart])
+    if (!byKey.has(key)) byKey.set(key, match)
+  }
+  return [...byKey.values()]
 }
 
 function withoutSigns(foldedText: string): string {

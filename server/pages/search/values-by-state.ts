@@ -11,7 +11,6 @@ const statesMax = 6
 
 /** A value within one state, if other states have it too. */
 export interface PlacedValue extends ValueMatch {
-  /** Null for all states. */
   readonly state: { readonly parameter: readonly [name: string, text: string]; readonly name: string } | null
 }
 

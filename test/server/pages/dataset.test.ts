@@ -188,7 +188,7 @@ describe('texts of the catalog', () => {
   test('are found by any of their words, in any language, ignoring case and accents', async () => {
     for (const q of ['CHUVA dia', '"chuva"', 'chuva*', 'chuva, dia', 'chuva/dia', 'snow'])
       expect(await page(`/pt/?${new URLSearchParams({ q }).toString()}`)).toContain('/pt/dataset/rain/daily/')
-    expect(shownText(await page('/pt/?q=huva*'))).toContain('Nada encontrado.')
+    expect(shownText(await page('/pt/?q=uva*'))).toContain('Nada encontrado.')
   })
 })
 

@@ -100,6 +100,18 @@ test.each([
   expect(links.filter((link) => /=campinas$/i.test(link)).length).toBeGreaterThan(3)
 })
 
+test.each<[text: string, first: RegExp]>([
+  ['joão', /\/genero-nomes\/\w+\/\?\w+=JOAO$/],
+  ['campnas', /\?\w+=campinas$/i],
+  ['Rio de Janero', /\?\w+=RJ$/],
+  ['Rio de Janeiro', /\?\w+=(RJ|RIO%20DE%20JANEIRO)$/i],
+  ['covd', /\/covid19\/\w+\/$/],
+])('%s leads first to what it probably means, and to each value once', async (text, first) => {
+  const { links } = await search(samples, text)
+  expect(links[0]).toMatch(first)
+  expect(new Set(links).size).toBe(links.length)
+})
+
 test.each([
   ['covid Bahia', 'state=BA'],
   ['mortes no rio grande do sul', 'state=RS'],
