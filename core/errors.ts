@@ -6,6 +6,9 @@ export class StartError extends Error {
   }
 }
 
+/** An error whose message needs no stack. */
+export class SystemFailure extends Error {}
+
 const remedies: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free some space',
   EDQUOT: 'the quota of the disk is used up: free some space',
@@ -14,15 +17,30 @@ const remedies: Readonly<Record<string, string>> = {
   EPERM: 'this user may not do this: change the owner or the permissions',
   EMFILE: 'too many files are open: raise `ulimit -n`',
   EIO: 'the disk or file system is damaged: check it',
+  ECONNREFUSED: 'nothing answers there: check the address, and whether the service runs',
+  ENOTFOUND: 'there is no such host: check the address',
+  CredentialsProviderError:
+    'there are no keys for the object store: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+  InvalidAccessKeyId: 'the object store does not know this key: check AWS_ACCESS_KEY_ID',
+  SignatureDoesNotMatch: 'the object store does not accept this key: check AWS_SECRET_ACCESS_KEY',
+  AccessDenied: 'this key may not do this: let it read, write and list the bucket',
+  NoSuchBucket: 'there is no such bucket: create it, or correct WAREHOUSE',
 }
 
 /** Returns the message of an expected error, or an unexpected error with its stack. */
 export function fatalMessage(error: unknown): unknown {
   const code = codeOf(error)
-  const remedy = code === undefined ? undefined : remedies[code]
-  if (remedy !== undefined) return `${remedy}, then run this again (${messageOf(error)})`
-  const isExpected = error instanceof StartError || code?.startsWith('ERR_PARSE_ARGS') === true
+  const remedy = remedyOf(error)
+  if (remedy !== null) return `${remedy}, then run this again (${messageOf(error)})`
+  const isExpected =
+    error instanceof StartError ||
+    error instanceof SystemFailure ||
+    code?.startsWith('ERR_PARSE_ARGS') === true
   return isExpected ? messageOf(error) : error
+}
+
+export function remedyOf(error: unknown): string | null {
+  return remedies[codeOf(error) ?? ''] ?? null
 }
 
 /** Returns the code of a Node error, such as `ENOENT`; undefined if it has none. */

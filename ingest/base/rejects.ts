@@ -1,5 +1,5 @@
 import { OutOfMemory } from '../../core/duckdb/errors.ts'
-import { messageOf } from '../../core/errors.ts'
+import { messageOf, remedyOf } from '../../core/errors.ts'
 import { shorten, visibleJson } from '../../core/text.ts'
 
 /** A value or row of a source that violates the catalog. */
@@ -44,7 +44,7 @@ export function asFailure(error: unknown, memoryBytes: number): TableFailure {
     error instanceof OutOfMemory
       ? `the ingest needs more than its ${Math.round(memoryBytes / 1e6)} MB of memory: raise INGEST_MEMORY`
       : messageOf(error)
-  return Object.assign(new TableFailure(message), { cause: error })
+  return Object.assign(new TableFailure(message, [], { remedy: remedyOf(error) }), { cause: error })
 }
 
 const textShownMax = 80

@@ -23,8 +23,7 @@ export interface Framed {
   readonly main: Html
   /** Null if one address serves all languages. */
   readonly inLanguage: ((language: Language) => string) | null
-  /** True if the content already has the search form. */
-  readonly hasSearch?: boolean
+  readonly hasSearchForm?: boolean
   /** Breadcrumbs after the home page; absent without any. */
   readonly trail?: readonly Step[]
   /** Script besides the one that every page loads. */
@@ -78,7 +77,7 @@ export function framed(context: PageContext, page: Framed): Html {
     </head>
     <body>
       <a class="skip" href="#content">${words.skip}</a>
-      ${headerPart(context, inLanguage, page.hasSearch === true)}
+      ${headerPart(context, inLanguage, page.hasSearchForm === true)}
       ${trail !== undefined && trailPart(context, trail)}
       <main id="content" tabindex="-1">${main}</main>
       ${footerPart(context)}
@@ -89,14 +88,14 @@ export function framed(context: PageContext, page: Framed): Html {
 function headerPart(
   { catalog, addresses, assets, language, words }: PageContext,
   inLanguage: Framed['inLanguage'],
-  hasSearch: boolean,
+  hasSearchForm: boolean,
 ): Html {
   return html`<header class="top">
     <a class="${assets.logo === null ? 'brand plain' : 'brand'}" href="${addresses.home(language)}"
       >${assets.logo !== null && html`<img src="${addresses.asset(assets.logo)}" alt="" />`}${catalog.title}</a
     >
     ${
-      !hasSearch &&
+      !hasSearchForm &&
       html`<form class="seek" action="${addresses.home(language)}" method="get" role="search">
           <input name="q" type="search" aria-label="${words.find}" placeholder="${words.findHint}" />
         </form>

@@ -102,7 +102,7 @@ function homeHtml(
     title: catalog.title,
     description: catalog.description,
     main,
-    hasSearch: true,
+    hasSearchForm: true,
     feed: writing.documents.feed(language),
     inLanguage: (target) => addresses.home(target) + themeQuery(theme),
   })

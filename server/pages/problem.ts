@@ -42,7 +42,7 @@ const correctedMax = 100
 function problemPage(context: PageContext, view: ProblemView): Html {
   const { addresses, language, words } = context
   const { code, detail, instance, retrySeconds, wholeTable, errors, latest, dataset, table } = view
-  const hasSearch = !view.isOfApi && problemRows[code].status === 404
+  const hasSearchForm = !view.isOfApi && problemRows[code].status === 404
   const isMissingRow = view.isOfRow && code === 'invalid-page'
   const title = isMissingRow ? words.noSuchRow : words.problems[code]
   const advice = isMissingRow ? undefined : words.advice[code]
@@ -58,7 +58,7 @@ function problemPage(context: PageContext, view: ProblemView): Html {
         ? correctionForm(context, view)
         : isDetailShown(view, language) && html`<p lang="en">${detail}</p>`
     }
-    ${hasSearch && searchForm(context, '')}
+    ${hasSearchForm && searchForm(context, '')}
     ${latest !== null && html`<p><a href="${latest}">${words.latestVersion}</a></p>`}
     ${errors.length > 0 && !view.isOfApi && html`<p><a href="./">${words.withoutThese}</a></p>`}
     ${code === 'invalid-page' && !isMissingRow && html`<p><a href="?${firstPageQuery(view)}">${words.toFirstPage}</a></p>`}
@@ -68,7 +68,7 @@ function problemPage(context: PageContext, view: ProblemView): Html {
   return framed(context, {
     title,
     main,
-    hasSearch,
+    hasSearchForm,
     inLanguage: view.inLanguage,
     ...(dataset !== null && { trail: trailTo(context, dataset, table ?? undefined) }),
   })

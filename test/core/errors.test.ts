@@ -1,3 +1,4 @@
+import { StoreFailure } from '../../core/warehouse/stores/store.ts'
 import { fatalMessage, StartError } from '../../core/errors.ts'
 
 /** Reports of errors by programs. */
@@ -13,6 +14,14 @@ test.each([
   [
     failed('EROFS', "EROFS: read-only file system, open 'w/d/t/current.json'"),
     "the file system is read-only: make it writable, then run this again (EROFS: read-only file system, open 'w/d/t/current.json')",
+  ],
+  [
+    new StoreFailure('s3://b/x', failed('NoSuchBucket', 'The specified bucket does not exist')),
+    'there is no such bucket: create it, or correct WAREHOUSE, then run this again (s3://b/x: NoSuchBucket: The specified bucket does not exist)',
+  ],
+  [
+    new StoreFailure('s3://b/x', failed('SlowDown', 'Reduce your request rate')),
+    's3://b/x: SlowDown: Reduce your request rate',
   ],
 ])('%s ends a program with one sentence', (error, sentence) => {
   expect(fatalMessage(error)).toBe(sentence)

@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../../errors.ts'
+import { codeOf, messageOf, SystemFailure } from '../../errors.ts'
 
 /**
  * A place for the files of a warehouse. The modules beside this folder build all guarantees from these
@@ -78,7 +78,7 @@ export class FileUnavailable extends Error {
 }
 
 /** Error of a store, or a missing answer. */
-export class StoreFailure extends Error {
+export class StoreFailure extends SystemFailure {
   /** Code of S3 or the system, such as `AccessDenied` or `ECONNREFUSED`. */
   readonly code: string
 

@@ -242,7 +242,7 @@ function resultsHtml(service: PageService, text: string, results: SearchResults)
   return framed(context, {
     title: words.resultsFor(text),
     main,
-    hasSearch: true,
+    hasSearchForm: true,
     inLanguage: (target) => `${addresses.home(target)}?${new URLSearchParams({ q: text }).toString()}`,
     trail: [],
   })
