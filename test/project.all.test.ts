@@ -174,7 +174,7 @@ test('init creates a project that accepts tables, and never overwrites a file', 
   const workflow = await readFile(path.join(home, '.github/workflows/refresh.yaml'), 'utf8')
   expect(parseDocument(workflow).errors).toEqual([])
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string }
-  expect(workflow).toContain(`npm install --global acervo@${version}\n`)
+  expect(workflow).toContain(`vars.ACERVO_PACKAGE || './acervo-${version}.tgz' }}"\n`)
   await writeFile(path.join(folder, 'rain.csv'), 'day,mm\n2026-01-01,3.5\n')
   expect(runIn(home, 'add', '../rain.csv', '--dataset=weather').code).toBe(0)
   expect(await readdir(path.join(home, 'sources/weather'))).toEqual(['rain.csv'])

@@ -43,6 +43,8 @@ acervo serve                            # http://localhost:8000
 - \`sources/<dataset>/<table>.csv\` are the files that are published.
 - \`warehouse/\` has the published snapshots. An ingest makes them, so they are not in git.
 - \`.github/workflows/refresh.yaml\` checks pull requests, and refreshes the data every night.
+  It installs the package of Acervo that \`make package\` makes: commit it here, or name its address in the
+  variable \`ACERVO_PACKAGE\` of the repository.
 `
 
 export const workflowTemplate = (version: string): string => `name: refresh
@@ -69,7 +71,8 @@ jobs:
       - uses: actions/setup-node@v5
         with:
           node-version: '24'
-      - run: npm install --global acervo@${version}
+      # See README.md for the package.
+      - run: npm install --global "\${{ vars.ACERVO_PACKAGE || './acervo-${version}.tgz' }}"
       - uses: actions/cache@v4
         with:
           path: warehouse
