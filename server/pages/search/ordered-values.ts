@@ -1,5 +1,4 @@
 import { allTables } from '../../../core/catalog/catalog.ts'
-import { typeRow } from '../../../core/catalog/field-types.ts'
 import { foldText } from '../../../core/folding.ts'
 import { parseAggregateQuery } from '../../query/aggregate-query.ts'
 import { formatList } from '../../query/list.ts'
@@ -8,6 +7,10 @@ import { dictionarySize } from '../../table/indexes/dictionaries.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import type { PageService } from '../service.ts'
 import type { ValueMatch } from './value-search.ts'
+
+const [columnsMax, rowsMax] = [20, 5_000_000]
+/** Conditions refuse NUL. */
+const possibleName = /^[^\0]{1,100}$/
 
 /**
  * Values of fields without a dictionary that equal the text in a usual spelling. Searches only fields that
@@ -18,12 +21,20 @@ export async function findOrderedValues(
   text: string,
   requester: Requester,
 ): Promise<ValueMatch[]> {
-  const matches: ValueMatch[] = []
-  for (const table of allTables(context.catalog)) {
+  if (!possibleName.test(text)) return []
+  const columns = allTables(context.catalog).flatMap((table) => {
     const snapshot = snapshots.current(table)
     const field = table.fields.find(({ name }) => name === table.order[0]?.field)
-    if (snapshot === null || field === undefined || !typeRow(field.type).isText) continue
-    if (!table.filters.includes(field.name) || dictionarySize(snapshot, field.name) > 0) continue
+    if (snapshot === null || field?.type !== 'string' || !table.filters.includes(field.name)) return []
+    return dictionarySize(snapshot, field.name) > 0 ? [] : [{ table, field, snapshot }]
+  })
+  const matches: ValueMatch[] = []
+  let rowsSearched = 0
+  const rowsOf = ({ snapshot }: (typeof columns)[number]): number => snapshot.manifest.rows
+  for (const column of columns.toSorted((a, b) => rowsOf(a) - rowsOf(b)).slice(0, columnsMax)) {
+    rowsSearched += rowsOf(column)
+    if (rowsSearched > rowsMax) break
+    const { table, field, snapshot } = column
     const condition = `${field.name}__in=${encodeURIComponent(formatList(spellingsOf(text)))}`
     const query = parseAggregateQuery(table, `?${condition}&group=${field.name}`)
     const { groups, selected } = await aggregate(snapshot, query, engine, requester)

@@ -72,7 +72,7 @@ async function findResults(
   const textMatches = indexOf(context).find(words)
   const searchedText = text.trim()
   const valueMatches = distinctValues([
-    ...(searchedText === '' ? [] : await findOrderedValues(service, searchedText, requester)),
+    ...(await findOrderedValues(service, searchedText, requester)),
     ...(await findValues(sources, phrases)),
   ])
   // Towns Porto and Barra are no full match of "Porto da Barra".

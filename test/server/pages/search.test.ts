@@ -253,6 +253,13 @@ describe('a search for values with punctuation or several words', () => {
   })
 })
 
+test.each(['a\0b', 'None', 'null', '*', '[x', '"', '\\', ',', '%', "'; --", 'İ', 'x'.repeat(3000)])(
+  'a search for %j has a page of results',
+  async (text) => {
+    expect((await search(samples, text)).status).toBe(200)
+  },
+)
+
 describe('a search for towns of one name', () => {
   let service: Service
   beforeAll(async () => {
