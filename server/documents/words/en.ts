@@ -241,6 +241,9 @@ export const en = {
   nothing: 'No row matches.',
   noSuchValue: (field: string, missing: string) => `No row has “${missing}” in ${field}.`,
   nearestValue: 'The nearest value:',
+  reversedRange: (field: string, from: string, to: string) =>
+    `No value of ${field} is from ${from} to ${to}: the range ends before it begins.`,
+  exchangeEnds: 'Exchange its ends',
   first: 'First',
   previous: 'Previous',
   next: 'Next',

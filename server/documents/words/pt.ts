@@ -208,6 +208,9 @@ export const pt: Words = {
   nothing: 'Nenhuma linha encontrada.',
   noSuchValue: (field, missing) => `Nenhuma linha tem “${missing}” em ${field}.`,
   nearestValue: 'O valor mais próximo:',
+  reversedRange: (field, from, to) =>
+    `Nenhum valor de ${field} vai de ${from} a ${to}: o intervalo termina antes de começar.`,
+  exchangeEnds: 'Trocar início e fim',
   first: 'Primeira',
   previous: 'Anterior',
   next: 'Próxima',

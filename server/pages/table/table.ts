@@ -1,5 +1,6 @@
 import { withoutReservedNames } from '../../query/changes-query.ts'
 import { titleOf } from '../../documents/words/titles.ts'
+import { isNumber, valueText } from '../../documents/words/value-text.ts'
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
 import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
@@ -25,6 +26,7 @@ import {
   withParameters,
 } from './view.ts'
 import { parameterFor, type Condition } from '../../query/conditions.ts'
+import type { Operator } from '../../query/operators.ts'
 import { isParameterName, parseRowQuery, type RowQuery } from '../../query/query.ts'
 import type { Resource } from '../../http/resource.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
@@ -77,7 +79,8 @@ function tableHtml(service: PageService, view: TableView, total: Total | null): 
       ${columnsForm(context, view)}
     </div>
     ${total !== null && totalsHint(context, view, total)} ${hintsPart(context, view)}
-    ${range.count === 0 ? emptyPart(context, view) : gridPart(context, view)} ${pagerPart(context, view)}
+    ${reversedHints(context, view)} ${range.count === 0 ? emptyPart(context, view) : gridPart(context, view)}
+    ${pagerPart(context, view)}
     <p class="lead">${table.description ?? dataset.description}</p>
     <p class="facts">
       ${words.allRows}
@@ -173,6 +176,29 @@ function hintsPart({ words }: PageContext, view: TableView): Html[] {
       new Map([...withoutField(view, condition.field), replaced(condition, missing, nearest)]),
     )
     return html`<p class="hint">${sentence} ${words.nearestValue} <a href="${address}">${nearest}</a></p>`
+  })
+}
+
+function reversedHints({ words }: PageContext, view: TableView): Html[] {
+  const { conditions, parameters } = view.query
+  return view.table.fields.flatMap((field) => {
+    const boundOf = (...operators: readonly Operator[]): Condition | undefined =>
+      conditions.find((item) => item.field.name === field.name && operators.includes(item.operator))
+    const [lower, upper] = [boundOf('gte', 'gt'), boundOf('lte', 'lt')]
+    const [from, to] = [lower?.values[0], upper?.values[0]]
+    if (lower === undefined || upper === undefined || from === undefined || to === undefined) return []
+    if (isNumber(field) ? Number(from) <= Number(to) : from <= to) return []
+    const exchanged = [
+      parameterFor({ ...lower, values: [to] }, isParameterName),
+      parameterFor({ ...upper, values: [from] }, isParameterName),
+    ]
+    const [start, end] = [valueText(words, field, from), valueText(words, field, to)]
+    return [
+      html`<p class="hint">
+        ${words.reversedRange(titleOf(field), start, end)}
+        <a href="${queryLink(new Map([...parameters, ...exchanged]))}">${words.exchangeEnds}</a>
+      </p>`,
+    ]
   })
 }
 

@@ -53,6 +53,27 @@ function chipsOf(text: string): string[] {
   return [...text.matchAll(/<span>([^<]*)<\/span>\s*<a[^>]*aria-label="Remove/g)].map(([, said = '']) => said)
 }
 
+test.each<[query: string, exchanged: string]>([
+  ['day__gte=2000-01-01&day__lte=1920-01-01', 'day__gte=1920-01-01&day__lte=2000-01-01'],
+  ['page__gt=3&page__lt=1.5&white=A+B', 'page__gt=1.5&page__lt=3&white=A+B'],
+  // As texts, 10 would be before 2.
+  ['page__gte=2&page__lte=10', ''],
+  ['day__gte=1920-01-01&day__lte=1920-01-01', ''],
+])(
+  'the page of the range %s offers to exchange its ends only if it ends before it begins',
+  async (query, exchanged) => {
+    const markup = await page(`/en/dataset/d/t/?${query}`)
+    const [, link = ''] = /<a href="([^"]*)">Exchange its ends/.exec(markup) ?? []
+    const address = unescaped(link)
+    expect(new URLSearchParams(address.slice(1)).toString()).toBe(exchanged)
+    // A range has rows either as it is or with its ends exchanged.
+    expect([shownOn(markup) > 0, shownOn(await page(`/en/dataset/d/t/${address}`)) > 0]).toEqual([
+      exchanged === '',
+      true,
+    ])
+  },
+)
+
 describe('pages of odd names and values', () => {
   const at = '/en/dataset/d/t/'
 
