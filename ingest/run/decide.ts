@@ -47,7 +47,7 @@ export async function ingestIfChanged(
 ): Promise<Outcome> {
   const { store, publish, scratch, tableProgress: progress, learn, acceptsDrift = false } = options
   const current = published.isDamaged ? null : published.manifest
-  // A snapshot of an older version may be masked, but does not say so.
+  // Older versions recorded no masks.
   const isAsDeclared =
     current?.definition === definitionFor(table, options) && unmaskedFields(current, table).length === 0
   const knownSources = isAsDeclared ? current.sources : []

@@ -108,7 +108,6 @@ export interface RequestedTable {
   readonly key: readonly unknown[]
 }
 
-/** Refuses query parameters. */
 export function requestedTable(
   { catalog, snapshots }: PageService,
   { params, target }: ResourceRequest,

@@ -69,7 +69,10 @@ function packedSql(grouping: Grouping, measureTexts: readonly string[], rowsSql:
   const groupClause = keys.length === 0 ? '' : ` group by ${keys.join(', ')}`
   const orderClause =
     keys.length === 0 ? '' : ` order by ${keys.map((key) => `${key} nulls last`).join(', ')}`
-  return `select ${packedColumns.join(', ')} from (select ${columns.join(', ')} from (${rowsSql})${groupClause}${orderClause})`
+  const orderedSql = `select ${columns.join(', ')} from (${rowsSql})${groupClause}${orderClause}`
+  // DuckDB reads over 122,880 rows in threads; a window keeps their order.
+  const singleThreadSql = `select *, row_number() over () as place from (${orderedSql})`
+  return `select ${packedColumns.join(', ')} from (${singleThreadSql}) where place > 0`
 }
 
 function keysOf({ terms }: Grouping): string[] {
