@@ -70,12 +70,12 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
       name: names.table,
     })
     const trial = { scratch, progress, limits: settings }
-    const fit = existing === undefined ? null : await fitOf(inputFiles.files, existing, trial)
+    const existingFit = existing && { table: existing, fit: await fitOf(inputFiles.files, existing, trial) }
     progress.end()
     for (const line of noticeLines(suggestion)) console.log(line)
-    if (existing !== undefined && fit !== null) {
+    if (existingFit !== undefined) {
       const [copy] = isPlaced ? [] : copiesOf(inputFiles.files, names, settings.sources)
-      throw new StartError(changesFor(existing, suggestion, fit, copy?.to ?? null))
+      throw new StartError(changesFor(existingFit.table, suggestion, existingFit.fit, copy?.to ?? null))
     }
     const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // On a signal, the program undoes the following changes before it ends.

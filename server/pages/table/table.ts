@@ -1,7 +1,8 @@
 import { withoutReservedNames } from '../../query/changes-query.ts'
 import { titleOf } from '../../documents/words/titles.ts'
-import { isNumber, valueText } from '../../documents/words/value-text.ts'
+import { valueText } from '../../documents/words/value-text.ts'
 import { type Table, tableId } from '../../../core/catalog/catalog.ts'
+import { typeRow } from '../../../core/catalog/field-types.ts'
 import { shorten } from '../../../core/text.ts'
 import { framed, type PageContext } from '../frame.ts'
 import { html, type Html, textOf } from '../html.ts'
@@ -187,7 +188,7 @@ function reversedHints({ words }: PageContext, view: TableView): Html[] {
     const [lower, upper] = [boundOf('gte', 'gt'), boundOf('lte', 'lt')]
     const [from, to] = [lower?.values[0], upper?.values[0]]
     if (lower === undefined || upper === undefined || from === undefined || to === undefined) return []
-    if (isNumber(field) ? Number(from) <= Number(to) : from <= to) return []
+    if (typeRow(field.type).compare(from, to) <= 0) return []
     const exchanged = [
       parameterFor({ ...lower, values: [to] }, isParameterName),
       parameterFor({ ...upper, values: [from] }, isParameterName),

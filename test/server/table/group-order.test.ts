@@ -19,7 +19,7 @@ test('groups keep the order of their terms', async () => {
     const rows = `(select 'k' || ((n * 77777) % ${count}) as s from range(${count}) as r(n))`
     const grouping = { terms: table?.fields ?? [], measures: [] }
     const due = Array.from({ length: count }, (_, n) => `k${n}`).toSorted()
-    // In one thread of two, about a third of the answers would be in the wrong order.
+    // In two threads, about a third of the answers would be in the wrong order.
     for (let ask = 0; ask < 12; ask += 1) {
       const answer = await connection.columns(groupsSql(grouping, { from: rows, where: 'true' }), [], {})
       const [texts = []] = readGroups(grouping, answer, new Map()).columns
