@@ -36,7 +36,7 @@ async function scraped(port: number): Promise<Map<string, number>> {
   return samplesOf(await answer.text())
 }
 
-test.each(isQuick ? [2] : [1, 2])(
+testAll.each([1, 2])(
   '%d workers report metrics on a port of their own',
   async (workers) => {
     const metrics = await freePort()

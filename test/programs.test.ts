@@ -39,7 +39,7 @@ describe('the command line', () => {
 })
 
 describe('the check program', () => {
-  test('exits 0 if an ingest would succeed, else 1, in each format', async () => {
+  testAll('exits 0 if an ingest would succeed, else 1, in each format', async () => {
     const ownSettings = {
       SOURCES: path.join(folder, 'checked'),
       WAREHOUSE: path.join(folder, 'checked-warehouse'),
@@ -89,30 +89,36 @@ describe('the ingest program', () => {
     ])
   })
 
-  test('publishes, reports unchanged tables the next time, and exits with 1 if one table fails', async () => {
-    const ownSettings = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
-    await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
-    const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')
-    await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
-    const tables = ['socios-brasil/empresas']
-    const first = await run('ingest', tables, ownSettings)
-    expect([first.code, first.out]).toEqual([
-      0,
-      expect.stringMatching(
-        /^socios-brasil\/empresas: published 1 row .*\n1 published, 0 unchanged, 0 failed\n$/,
-      ),
-    ])
-    const second = await run('ingest', tables, ownSettings)
-    expect([second.code, second.out]).toEqual([
-      0,
-      expect.stringMatching(
-        /^socios-brasil\/empresas: unchanged, 1 row since .*\n0 published, 1 unchanged, 0 failed\n$/,
-      ),
-    ])
-    await writeFile(file, 'cnpj,razao_social\n1,x\n')
-    const failed = await run('ingest', ['--quiet', ...tables], ownSettings)
-    expect([failed.code, failed.out]).toEqual([1, expect.stringMatching(/^socios-brasil\/empresas: FAILED/)])
-  })
+  testAll(
+    'publishes, reports unchanged tables the next time, and exits with 1 if one table fails',
+    async () => {
+      const ownSettings = { SOURCES: path.join(folder, 'own'), WAREHOUSE: path.join(folder, 'own-warehouse') }
+      await mkdir(path.join(ownSettings.SOURCES, 'socios-brasil'), { recursive: true })
+      const file = path.join(ownSettings.SOURCES, 'socios-brasil', 'empresas.csv')
+      await writeFile(file, 'cnpj,razao_social,uf\n00000000000191,BANCO DO BRASIL SA,DF\n')
+      const tables = ['socios-brasil/empresas']
+      const first = await run('ingest', tables, ownSettings)
+      expect([first.code, first.out]).toEqual([
+        0,
+        expect.stringMatching(
+          /^socios-brasil\/empresas: published 1 row .*\n1 published, 0 unchanged, 0 failed\n$/,
+        ),
+      ])
+      const second = await run('ingest', tables, ownSettings)
+      expect([second.code, second.out]).toEqual([
+        0,
+        expect.stringMatching(
+          /^socios-brasil\/empresas: unchanged, 1 row since .*\n0 published, 1 unchanged, 0 failed\n$/,
+        ),
+      ])
+      await writeFile(file, 'cnpj,razao_social\n1,x\n')
+      const failed = await run('ingest', ['--quiet', ...tables], ownSettings)
+      expect([failed.code, failed.out]).toEqual([
+        1,
+        expect.stringMatching(/^socios-brasil\/empresas: FAILED/),
+      ])
+    },
+  )
 
   testSampled<[title: string, args: string[], extra: Record<string, string>, err: RegExp]>([
     [
@@ -140,7 +146,7 @@ describe('the ingest program', () => {
 })
 
 describe('the sample program', () => {
-  test('names the existing samples if the catalog has no table with one', async () => {
+  testAll('names the existing samples if the catalog has no table with one', async () => {
     const CATALOG = path.join(await temporaryFolder(), 'catalog.yaml')
     await writeFile(
       CATALOG,
@@ -208,7 +214,7 @@ describe('the server program', () => {
     ])
   })
 
-  test('logs warnings and bugs as lines of JSON', async () => {
+  testAll('logs warnings and bugs as lines of JSON', async () => {
     const preloaded = path.join(await temporaryFolder(), 'preloaded.cjs')
     await writeFile(
       preloaded,

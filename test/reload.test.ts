@@ -75,66 +75,70 @@ testAll(
   60_000,
 )
 
-test('a field that is added to the catalog is served only after its publication, while the other fields are served all the time', async () => {
-  const { settings, write } = await home(table('a'))
-  const wider = table('a', {
-    fields: ['uf:string', 'city:string', 'n:integer'].map(fieldOf),
-    order: ['uf asc', 'n desc'],
-    filters: ['uf', 'n'],
-    default_columns: ['uf', 'n'],
-    default_filter: { uf: 'RJ' },
-    chart: { group: ['uf'], measure: 'n__sum' },
-  })
-  const begin = () => startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
-  const first = await begin()
-  await write(catalogText([wider]))
-  process.kill(first.pid, 'SIGHUP')
-  await first.says('catalog reloaded')
-  // One that starts with the new catalog does the same, before it is ready.
-  const servers = [first, await begin()]
-  const without = {
-    rows: [
-      { city: 'Rio', n: 1 },
-      { city: 'Salvador', n: 2 },
-    ],
-    ofUf: 400,
-    fields: ['n', 'city'],
-    order: ['n'],
-    isShown: false,
-    pages: [200, 200],
-    status: 'degraded',
-    fault:
-      'it is served without "uf", declared after it was published: `acervo ingest d/a` publishes it again',
-  }
-  for (const { port } of servers) expect(await standOf(port)).toEqual(without)
-  await writeFile(path.join(settings.SOURCES, 'd', 'a.csv'), 'n,city,uf\n1,Rio,RJ\n2,Salvador,BA\n')
-  await run('ingest', [], settings)
-  const whole = {
-    rows: [
-      { city: 'Salvador', n: 2, uf: 'BA' },
-      { city: 'Rio', n: 1, uf: 'RJ' },
-    ],
-    ofUf: 200,
-    fields: ['uf', 'city', 'n'],
-    order: ['uf', 'n'],
-    isShown: true,
-    pages: [200, 200],
-    status: 'ok',
-    fault: undefined,
-  }
-  for (const { port, pid, ended, log } of servers) {
-    await until(async () => (await standOf(port)).status === 'ok')
-    expect(await standOf(port)).toEqual(whole)
-    process.kill(pid, 'SIGTERM')
-    expect(await ended).toMatchObject({ code: 0 })
-    expect(
-      log()
-        .split('\n')
-        .filter((line) => /"level":[56]0/.test(line)),
-    ).toEqual([])
-    expect(log().match(/"published with other fields; adapting the catalog"/g)).toHaveLength(1)
-  }
-}, 60_000)
+testAll(
+  'a field that is added to the catalog is served only after its publication, while the other fields are served all the time',
+  async () => {
+    const { settings, write } = await home(table('a'))
+    const wider = table('a', {
+      fields: ['uf:string', 'city:string', 'n:integer'].map(fieldOf),
+      order: ['uf asc', 'n desc'],
+      filters: ['uf', 'n'],
+      default_columns: ['uf', 'n'],
+      default_filter: { uf: 'RJ' },
+      chart: { group: ['uf'], measure: 'n__sum' },
+    })
+    const begin = () => startServer({ ...settings, CATALOG_POLL_SECONDS: '0' })
+    const first = await begin()
+    await write(catalogText([wider]))
+    process.kill(first.pid, 'SIGHUP')
+    await first.says('catalog reloaded')
+    // One that starts with the new catalog does the same, before it is ready.
+    const servers = [first, await begin()]
+    const without = {
+      rows: [
+        { city: 'Rio', n: 1 },
+        { city: 'Salvador', n: 2 },
+      ],
+      ofUf: 400,
+      fields: ['n', 'city'],
+      order: ['n'],
+      isShown: false,
+      pages: [200, 200],
+      status: 'degraded',
+      fault:
+        'it is served without "uf", declared after it was published: `acervo ingest d/a` publishes it again',
+    }
+    for (const { port } of servers) expect(await standOf(port)).toEqual(without)
+    await writeFile(path.join(settings.SOURCES, 'd', 'a.csv'), 'n,city,uf\n1,Rio,RJ\n2,Salvador,BA\n')
+    await run('ingest', [], settings)
+    const whole = {
+      rows: [
+        { city: 'Salvador', n: 2, uf: 'BA' },
+        { city: 'Rio', n: 1, uf: 'RJ' },
+      ],
+      ofUf: 200,
+      fields: ['uf', 'city', 'n'],
+      order: ['uf', 'n'],
+      isShown: true,
+      pages: [200, 200],
+      status: 'ok',
+      fault: undefined,
+    }
+    for (const { port, pid, ended, log } of servers) {
+      await until(async () => (await standOf(port)).status === 'ok')
+      expect(await standOf(port)).toEqual(whole)
+      process.kill(pid, 'SIGTERM')
+      expect(await ended).toMatchObject({ code: 0 })
+      expect(
+        log()
+          .split('\n')
+          .filter((line) => /"level":[56]0/.test(line)),
+      ).toEqual([])
+      expect(log().match(/"published with other fields; adapting the catalog"/g)).toHaveLength(1)
+    }
+  },
+  60_000,
+)
 
 test('a table whose field gets another type is reported with the command that publishes it', async () => {
   const { settings, write } = await home(table('a'))
@@ -286,19 +290,23 @@ const oneTableToReload = () =>
     },
   )
 
-test('the heap does not grow with the number of reloads', async () => {
-  const { settings } = await oneTableToReload()
-  const text = await readFile(settings['CATALOG'] ?? '', 'utf8')
-  const program = await run('test/support/reload-heap', [], {
-    ...settings,
-    CATALOG_TEXT: text,
-    RELOADS: '31',
-  })
-  expect(program.err).toBe('')
-  expect(program.out.split('\n').filter((line) => line.startsWith('{'))).toEqual([])
-  const [early = 0, late = Infinity] = JSON.parse(program.out) as number[]
-  expect(late / early).toBeLessThan(1.2)
-}, 120_000)
+testAll(
+  'the heap does not grow with the number of reloads',
+  async () => {
+    const { settings } = await oneTableToReload()
+    const text = await readFile(settings['CATALOG'] ?? '', 'utf8')
+    const program = await run('test/support/reload-heap', [], {
+      ...settings,
+      CATALOG_TEXT: text,
+      RELOADS: '31',
+    })
+    expect(program.err).toBe('')
+    expect(program.out.split('\n').filter((line) => line.startsWith('{'))).toEqual([])
+    const [early = 0, late = Infinity] = JSON.parse(program.out) as number[]
+    expect(late / early).toBeLessThan(1.2)
+  },
+  120_000,
+)
 
 /** Resident memory of a process, in KiB. */
 const memoryOf = async (pid: number): Promise<number> =>

@@ -8,6 +8,7 @@ import { sealed } from './support/manifests.ts'
 import { oneTable } from './support/one-table.ts'
 import { run, startServer } from './support/programs.ts'
 import { temporaryFolder } from './support/workshop.ts'
+import { testAll } from './support/runs.ts'
 
 /**
  * Warehouses of released versions, each with its catalog and recorded answers, are served with the same rows. Before a
@@ -144,7 +145,7 @@ test('warehouses of all released versions are served with their rows, and are in
   }
 }, 60_000)
 
-test('the command verify names the tables that the next ingest rewrites', async () => {
+testAll('the command verify names the tables that the next ingest rewrites', async () => {
   const { settings } = await oneTable('n\n1\n', ['n:integer'])
   expect(await run('verify', [], settings)).toMatchObject({
     code: 0,

@@ -76,26 +76,29 @@ describe('a catalog that was parsed before', () => {
     await expect(readFile(kept)).rejects.toThrow('ENOENT')
   })
 
-  test('is cached by an ingest and used by a server, but parsed again if the cached text has a fault', async () => {
-    const { settings } = await oneTable('n\n1\n', ['n:integer'])
-    const warehouse = settings['WAREHOUSE'] ?? ''
-    const texts = new ParsedCatalog(new FolderStore(warehouse))
-    await loadCatalog(settings['CATALOG'] ?? '', texts)
-    await texts.keep()
-    const kept = path.join(warehouse, layout.parsedCatalog)
-    const text = await readFile(kept, 'utf8')
-    // Nothing but this tells a parsed text from one that was known.
-    const json = text.slice(text.indexOf('\n') + 1).replace(/"title":"[^"]*"/, '"title":"Known"')
-    const head = text.slice(0, text.lastIndexOf(' ', text.indexOf('\n')))
-    await writeFile(kept, `${head} ${createHash('sha256').update(json).digest('hex')}\n${json}`)
-    const { port } = await startServer(settings)
-    expect(await (await fetch(`http://127.0.0.1:${port}/en/`)).text()).toContain('<title>Known')
+  testAll(
+    'is cached by an ingest and used by a server, but parsed again if the cached text has a fault',
+    async () => {
+      const { settings } = await oneTable('n\n1\n', ['n:integer'])
+      const warehouse = settings['WAREHOUSE'] ?? ''
+      const texts = new ParsedCatalog(new FolderStore(warehouse))
+      await loadCatalog(settings['CATALOG'] ?? '', texts)
+      await texts.keep()
+      const kept = path.join(warehouse, layout.parsedCatalog)
+      const text = await readFile(kept, 'utf8')
+      // Nothing but this tells a parsed text from one that was known.
+      const json = text.slice(text.indexOf('\n') + 1).replace(/"title":"[^"]*"/, '"title":"Known"')
+      const head = text.slice(0, text.lastIndexOf(' ', text.indexOf('\n')))
+      await writeFile(kept, `${head} ${createHash('sha256').update(json).digest('hex')}\n${json}`)
+      const { port } = await startServer(settings)
+      expect(await (await fetch(`http://127.0.0.1:${port}/en/`)).text()).toContain('<title>Known')
 
-    const faulty = json.replace('"integer"', '"whole"')
-    expect(faulty).not.toBe(json)
-    await writeFile(kept, `${head} ${createHash('sha256').update(faulty).digest('hex')}\n${faulty}`)
-    const { code } = await run('ingest', [], settings)
-    expect(code).toBe(0)
-    expect(await readFile(kept, 'utf8')).toBe(text)
-  })
+      const faulty = json.replace('"integer"', '"whole"')
+      expect(faulty).not.toBe(json)
+      await writeFile(kept, `${head} ${createHash('sha256').update(faulty).digest('hex')}\n${faulty}`)
+      const { code } = await run('ingest', [], settings)
+      expect(code).toBe(0)
+      expect(await readFile(kept, 'utf8')).toBe(text)
+    },
+  )
 })

@@ -277,44 +277,48 @@ describe('the programs init and add', () => {
     ])
   }, 60_000)
 
-  test('add a file without publishing it, and an ingest publishes it after its questions are answered', async () => {
-    const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
-    await run('init', [], settings)
-    const file = path.join(folder, 'sales.csv')
-    await writeFile(file, 'day,n\n13/01/2026,1\n14/01/2026,2\nTotal,4\n')
-    const { code, out } = await run('add', [file, '--dataset=shop', '--no-publish'], settings)
-    const next = `shop/sales is in ${catalog}; \`acervo ingest shop/sales\` publishes it\n`
-    expect([code, out.slice(-next.length)]).toEqual([0, next])
-    expect(await readdir(path.join(SOURCES, 'shop'))).toEqual(['sales.csv'])
-    expect(await readdir(WAREHOUSE).catch(() => [])).toEqual([])
-    const added = await readFile(catalog, 'utf8')
-    const answered = added.replace(
-      '{ name: day, type: string }',
-      '{ name: day, type: date, format: dd/mm/yyyy }',
-    )
-    await writeFile(
-      catalog,
-      answered.replace(/( +)(order: .*\n)/, '$1$2$1source: { drop: { day: Total } }\n'),
-    )
-    const ingested = await run('ingest', ['shop/sales'], settings)
-    expect(ingested.out).toMatch(
-      /^shop\/sales: published 2 rows in .*; 4 lines: 1 header, 1 dropped, 2 rows\n/,
-    )
-    const addedAgain = await run('add', [file, '--dataset=other', '--table=sales'], settings)
-    const [, command = ''] =
-      /questions are open: answer them in \S+, and `acervo (.*)` publishes the table anew\n/.exec(
-        addedAgain.out,
-      ) ?? []
-    expect(command).toBe('ingest --accept-drift other/sales')
-    const both = await readFile(catalog, 'utf8')
-    await writeFile(
-      catalog,
-      both.replace('{ name: day, type: string }', '{ name: day, type: date, format: dd/mm/yyyy }'),
-    )
-    await writeFile(path.join(SOURCES, 'other', 'sales.csv'), 'day,n\n13/01/2026,1\n14/01/2026,2\n')
-    const [verb = '', ...args] = command.split(' ')
-    expect((await run(verb, args, settings)).out).toContain('other/sales: published')
-  }, 60_000)
+  testAll(
+    'add a file without publishing it, and an ingest publishes it after its questions are answered',
+    async () => {
+      const { folder, catalog, SOURCES, WAREHOUSE, settings } = await home()
+      await run('init', [], settings)
+      const file = path.join(folder, 'sales.csv')
+      await writeFile(file, 'day,n\n13/01/2026,1\n14/01/2026,2\nTotal,4\n')
+      const { code, out } = await run('add', [file, '--dataset=shop', '--no-publish'], settings)
+      const next = `shop/sales is in ${catalog}; \`acervo ingest shop/sales\` publishes it\n`
+      expect([code, out.slice(-next.length)]).toEqual([0, next])
+      expect(await readdir(path.join(SOURCES, 'shop'))).toEqual(['sales.csv'])
+      expect(await readdir(WAREHOUSE).catch(() => [])).toEqual([])
+      const added = await readFile(catalog, 'utf8')
+      const answered = added.replace(
+        '{ name: day, type: string }',
+        '{ name: day, type: date, format: dd/mm/yyyy }',
+      )
+      await writeFile(
+        catalog,
+        answered.replace(/( +)(order: .*\n)/, '$1$2$1source: { drop: { day: Total } }\n'),
+      )
+      const ingested = await run('ingest', ['shop/sales'], settings)
+      expect(ingested.out).toMatch(
+        /^shop\/sales: published 2 rows in .*; 4 lines: 1 header, 1 dropped, 2 rows\n/,
+      )
+      const addedAgain = await run('add', [file, '--dataset=other', '--table=sales'], settings)
+      const [, command = ''] =
+        /questions are open: answer them in \S+, and `acervo (.*)` publishes the table anew\n/.exec(
+          addedAgain.out,
+        ) ?? []
+      expect(command).toBe('ingest --accept-drift other/sales')
+      const both = await readFile(catalog, 'utf8')
+      await writeFile(
+        catalog,
+        both.replace('{ name: day, type: string }', '{ name: day, type: date, format: dd/mm/yyyy }'),
+      )
+      await writeFile(path.join(SOURCES, 'other', 'sales.csv'), 'day,n\n13/01/2026,1\n14/01/2026,2\n')
+      const [verb = '', ...args] = command.split(' ')
+      expect((await run(verb, args, settings)).out).toContain('other/sales: published')
+    },
+    60_000,
+  )
 
   testAll(
     'rename a catalog that is in the way of a new one, each to a name of its own',

@@ -4,7 +4,7 @@ import type { Catalog } from '../../core/catalog/catalog.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import { randomFrom } from '../evaluator/random-queries.ts'
 import { byMonths, essence, options, publishedBy, type Published } from './support/partitions.ts'
-import { isQuick, runsOf, seed, testAll, testSampled } from '../support/runs.ts'
+import { isQuick, runsOf, seed, testAll } from '../support/runs.ts'
 import { getPage, serve, walk } from '../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../support/workshop.ts'
 
@@ -150,7 +150,7 @@ const namesOf = (month: number, count: number, extra: Readonly<Record<string, nu
   return `month,name\n${names.map((name) => `${month},${name}\n`).join('')}`
 }
 
-testSampled<[title: string, changed: string]>([
+testAll.each<[title: string, changed: string]>([
   ['one name becomes more frequent', namesOf(3, 300, { 'name 0': 1 })],
   ['two names change places', namesOf(3, 300, { 'name 9': 20, 'name 10': 26 })],
   ['a rare name becomes more frequent', namesOf(3, 300, { 'name 250': 82 })],

@@ -16,10 +16,12 @@ const pidOfNone = 2 ** 22 + 1
 const host = createHash('sha256').update(os.hostname()).digest('hex').slice(0, 8)
 const jobs = isExhaustive ? 1000 : isQuick ? 40 : 200
 
-test('scratch folders are created and removed without errors while other processes clean up', async () => {
-  const warehouse = await temporaryFolder()
-  const store = openStore(warehouse)
-  const sweeping = `
+testAll(
+  'scratch folders are created and removed without errors while other processes clean up',
+  async () => {
+    const warehouse = await temporaryFolder()
+    const store = openStore(warehouse)
+    const sweeping = `
     import { openStore } from '${moduleAt('core/warehouse/stores/open.js')}'
     import { sweepScratch } from '${moduleAt('ingest/publish/scratch.js')}'
     const store = openStore(${JSON.stringify(warehouse)})
@@ -27,22 +29,24 @@ test('scratch folders are created and removed without errors while other process
       await sweepScratch(store)
       if (sweeps === 1) console.log('sweeping')
     }`
-  const sweepers = [startScript(sweeping), startScript(sweeping)]
-  for (const { out } of sweepers) while (out() === '') await wait(20)
-  const done = await Promise.all(
-    [0, 1].map(async () => {
-      let count = 0
-      for (; count < jobs; count += 1) await inScratch(store, (folder) => mkdir(path.join(folder, 'a')))
-      return count
-    }),
-  )
-  expect(done).toEqual([jobs, jobs])
-  expect(sweepers.map(({ child, err }) => [child.exitCode, err()])).toEqual([
-    [null, ''],
-    [null, ''],
-  ])
-  expect(await readdir(store.scratchFolder)).toEqual([])
-}, 60_000)
+    const sweepers = [startScript(sweeping), startScript(sweeping)]
+    for (const { out } of sweepers) while (out() === '') await wait(20)
+    const done = await Promise.all(
+      [0, 1].map(async () => {
+        let count = 0
+        for (; count < jobs; count += 1) await inScratch(store, (folder) => mkdir(path.join(folder, 'a')))
+        return count
+      }),
+    )
+    expect(done).toEqual([jobs, jobs])
+    expect(sweepers.map(({ child, err }) => [child.exitCode, err()])).toEqual([
+      [null, ''],
+      [null, ''],
+    ])
+    expect(await readdir(store.scratchFolder)).toEqual([])
+  },
+  60_000,
+)
 
 test.each<[title: string, name: string, ageSeconds: number, isSwept: boolean]>([
   ['of a job of this machine that ended', `${pidOfNone}-${host}-a`, 0, true],

@@ -84,7 +84,7 @@ async function profileOf({ fields, text }: ReturnType<typeof tableOf>): Promise<
   return outcome.report.fields
 }
 
-test('the fields of a wide table have the same profiles as in narrow tables of its columns', async () => {
+testAll('the fields of a wide table have the same profiles as in narrow tables of its columns', async () => {
   const narrow = await Promise.all(parts.map((part) => profileOf(tableOf(part, true))))
   expect(await profileOf(tableOf(columns, true))).toEqual(narrow.flat())
 })
@@ -92,7 +92,7 @@ test('the fields of a wide table have the same profiles as in narrow tables of i
 const noticesOf = (came: Came): string[] =>
   ('notices' in came ? came.notices : came.refused).filter((line) => line.includes('field "'))
 
-test('a wide table reports each invalid value', async () => {
+testAll('a wide table reports each invalid value', async () => {
   const narrow = await Promise.all(parts.map((part) => cameOf(tableOf(part, false))))
   const notices = noticesOf(await cameOf(tableOf(columns, false)))
   expect(notices.length).toBeGreaterThan(2)

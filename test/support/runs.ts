@@ -27,7 +27,7 @@ const runs = {
   /** Files of ten columns with random spellings of numbers. */
   LOSSLESS: [1, 5, 200],
   /** Files in which one line is unlike the others. */
-  DEVIATIONS: [3, 8, 1000],
+  DEVIATIONS: [2, 8, 1000],
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
   DIALECTS: [8, 20, 2000],
   /** Catalogs and sources made up by a generator. */
@@ -35,7 +35,7 @@ const runs = {
   /** Queries of each real table. */
   QUERIES: [10, 12, 10_000],
   /** Queries of one table with codes, for each way to select rows. */
-  CODED_QUERIES: [6, 8, 2000],
+  CODED_QUERIES: [4, 8, 2000],
   /** Queries of each sample table, for each way to select rows. */
   TABLE_QUERIES: [3, 6, 1000],
   /** Queries of a packed table. */
@@ -43,7 +43,7 @@ const runs = {
   /** Dates, lists and texts in any of their spellings. */
   SPELLINGS: [60, 300, 5000],
   /** Queries of texts with unusual characters. */
-  HOSTILE_QUERIES: [8, 30, 20_000],
+  HOSTILE_QUERIES: [4, 30, 20_000],
   /** Arrow answers of two processes, compared byte by byte. */
   ARROW_QUERIES: [25, 40, 10_000],
   /** Connections that end at any moment. */

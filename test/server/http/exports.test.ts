@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import http from 'node:http'
 import { once } from 'node:events'
 import net, { type AddressInfo } from 'node:net'
-import { testSampled } from '../../support/runs.ts'
+import { testAll } from '../../support/runs.ts'
 import { rawGet, serve } from '../../support/service.ts'
 import { tinyCatalog, workshop, type Workshop } from '../../support/workshop.ts'
 import { until } from '../../support/until.ts'
@@ -55,7 +55,7 @@ test('exports of one client wait for their turn, and all are answered', async ()
   expect([exports.running, exports.waiting]).toEqual([0, 0])
 })
 
-testSampled<[title: string, encoding: string, unreadQuery: string, query: string]>([
+testAll.each<[title: string, encoding: string, unreadQuery: string, query: string]>([
   ['exports', 'identity', '?format=ndjson', '?n__lt=5&format=csv'],
   ['unpacked downloads', 'identity', '?format=csv', '?format=csv'],
   ['downloads', 'gzip', '?format=csv', '?format=csv'],

@@ -5,7 +5,7 @@ import { layout } from '../../../core/warehouse/layout.ts'
 import { publishedOf } from '../../../core/warehouse/publish.ts'
 import { recordVerified, versionsIn } from '../../../core/warehouse/state-files.ts'
 import { randomFrom } from '../../evaluator/random-queries.ts'
-import { isQuick, runsOf, seed } from '../../support/runs.ts'
+import { isQuick, runsOf, seed, testAll } from '../../support/runs.ts'
 import { rawGet, serve, type Service, type ServiceOptions } from '../../support/service.ts'
 import { catalogAround, fieldOf, workshop, type Workshop } from '../../support/workshop.ts'
 
@@ -130,43 +130,47 @@ async function read(
   }
 }
 
-test('no wrong row is sent, and damage is reported within 2 s of the first read', async () => {
-  const faults: string[] = []
-  for (let left = damages; left > 0; left -= 1) {
-    await rm(home, { recursive: true })
-    await cp(pristine, home, { recursive: true })
-    const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
-    const names = (await readdir(home)).filter((name) => /parquet|index|bin|csv\.gz/.test(name))
-    const [name, kind] = [pick(names), pick(Object.keys(kinds))]
-    const file = path.join(home, name)
-    const before = await readFile(file)
-    const wrong: string[] = []
-    let isOver = false
-    const met: number[] = []
-    const tell = (): void => void met.push(performance.now())
-    const walks = Array.from({ length: readers }, () => read(service, () => isOver, wrong, tell))
-    // In half of the cases, only reading shows the damage.
-    const isFollowed = left % 4 < 2
-    if (isFollowed) service.snapshots.follow()
-    await setTimeout(upTo(150))
-    await kinds[kind]?.(file)
-    const isDamaged = !(await readFile(file).catch(() => Buffer.alloc(0))).equals(before)
-    if (isDamaged && isFollowed) tell()
-    const isReported = (): boolean => service.snapshots.statuses.some(({ fault }) => fault !== null)
-    const began = performance.now()
-    while (!isReported() && performance.now() - began < (isDamaged ? 1000 : 0)) await setTimeout(20)
-    const [first = -Infinity] = met
-    while (!isReported() && performance.now() - first < toldMs) await setTimeout(20)
-    if (isDamaged && met.length > 0 && !isReported()) faults.push(`${kind} of ${name} was not reported`)
-    await setTimeout(100)
-    isOver = true
-    await Promise.all(walks)
-    faults.push(...wrong.map((target) => `${kind} of ${name}: ${target}`))
-    await service.close()
-    if (faults.length > 5) break
-  }
-  expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
-}, 3_600_000)
+testAll(
+  'no wrong row is sent, and damage is reported within 2 s of the first read',
+  async () => {
+    const faults: string[] = []
+    for (let left = damages; left > 0; left -= 1) {
+      await rm(home, { recursive: true })
+      await cp(pristine, home, { recursive: true })
+      const service = await serve(shop, { ...uncached, ...(left % 2 === 0 && { selectionBytesMax: 0 }) })
+      const names = (await readdir(home)).filter((name) => /parquet|index|bin|csv\.gz/.test(name))
+      const [name, kind] = [pick(names), pick(Object.keys(kinds))]
+      const file = path.join(home, name)
+      const before = await readFile(file)
+      const wrong: string[] = []
+      let isOver = false
+      const met: number[] = []
+      const tell = (): void => void met.push(performance.now())
+      const walks = Array.from({ length: readers }, () => read(service, () => isOver, wrong, tell))
+      // In half of the cases, only reading shows the damage.
+      const isFollowed = left % 4 < 2
+      if (isFollowed) service.snapshots.follow()
+      await setTimeout(upTo(150))
+      await kinds[kind]?.(file)
+      const isDamaged = !(await readFile(file).catch(() => Buffer.alloc(0))).equals(before)
+      if (isDamaged && isFollowed) tell()
+      const isReported = (): boolean => service.snapshots.statuses.some(({ fault }) => fault !== null)
+      const began = performance.now()
+      while (!isReported() && performance.now() - began < (isDamaged ? 1000 : 0)) await setTimeout(20)
+      const [first = -Infinity] = met
+      while (!isReported() && performance.now() - first < toldMs) await setTimeout(20)
+      if (isDamaged && met.length > 0 && !isReported()) faults.push(`${kind} of ${name} was not reported`)
+      await setTimeout(100)
+      isOver = true
+      await Promise.all(walks)
+      faults.push(...wrong.map((target) => `${kind} of ${name}: ${target}`))
+      await service.close()
+      if (faults.length > 5) break
+    }
+    expect({ seed, faults: faults.slice(0, 5) }).toEqual({ seed, faults: [] })
+  },
+  3_600_000,
+)
 
 test('no wrong row is sent from a damaged dictionary or binary file', async () => {
   const faults: string[] = []
@@ -235,20 +239,24 @@ test('no wrong row is sent from a file with the bytes of another one', async () 
   }
 }, 60_000)
 
-test('a check of all files finds damage in files of every other kind', async () => {
-  const names = (await readdir(pristine)).filter((name) => /parquet|words|values|csv\.gz|report/.test(name))
-  expect(names.length).toBeGreaterThan(6)
-  for (const name of names) {
-    await rm(home, { recursive: true })
-    await cp(pristine, home, { recursive: true })
-    await kinds['flip']?.(path.join(home, name))
-    await noteWhole()
-    const service = await serve(shop, uncached)
-    const faults = () => service.snapshots.statuses.map(({ fault }) => fault)
-    const before = faults()
-    await service.scrub()
-    const [after] = faults()
-    await service.close()
-    expect([name, before, after]).toEqual([name, [null], expect.stringContaining(name)])
-  }
-}, 60_000)
+testAll(
+  'a check of all files finds damage in files of every other kind',
+  async () => {
+    const names = (await readdir(pristine)).filter((name) => /parquet|words|values|csv\.gz|report/.test(name))
+    expect(names.length).toBeGreaterThan(6)
+    for (const name of names) {
+      await rm(home, { recursive: true })
+      await cp(pristine, home, { recursive: true })
+      await kinds['flip']?.(path.join(home, name))
+      await noteWhole()
+      const service = await serve(shop, uncached)
+      const faults = () => service.snapshots.statuses.map(({ fault }) => fault)
+      const before = faults()
+      await service.scrub()
+      const [after] = faults()
+      await service.close()
+      expect([name, before, after]).toEqual([name, [null], expect.stringContaining(name)])
+    }
+  },
+  60_000,
+)

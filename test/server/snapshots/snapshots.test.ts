@@ -228,31 +228,34 @@ describe('addresses that were harvested', () => {
     expect((await followed(service, '/files/d/t.parquet')).status).toBe(404)
   })
 
-  test('of several parts lead to the parts of the current snapshot, as long as it has the same number of parts', async () => {
-    const { shop, ids } = await shopOf([1])
-    const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
-    const harvested = (await filesIn(service)).filter((target) => target.endsWith('.parquet'))
-    expect(harvested).toEqual([0, 1, 2].map((index) => `/files/d/t-0000${index}-of-00003.parquet`))
-    await published(shop, [2, 3], dayAgo + 2 * hourMs)
-    await service.snapshots.refresh()
-    const [newest = ''] = (await onDisk(shop)).toReversed()
-    expect(newest).not.toBe(ids[0])
-    for (const [index, target] of harvested.entries()) {
-      const { leads, status, body } = await followed(service, target)
-      const part = await readFile(path.join(shop.warehouse, 'd', 't', newest, `part-0000${index}.parquet`))
-      expect([target, leads, status, body.equals(part)]).toEqual([target, true, 200, true])
-    }
-    await published(shop, [9], dayAgo + 3 * hourMs)
-    await service.snapshots.refresh()
-    for (const target of [...harvested, '/files/d/t-00004-of-00004.parquet']) {
-      const { status, body } = await followed(service, target)
-      expect([target, status, (JSON.parse(body.toString()) as { detail: string }).detail]).toEqual([
-        target,
-        404,
-        'd/t has 4 Parquet files: http://localhost:8000/files/d/t/ lists them.',
-      ])
-    }
-  })
+  testAll(
+    'of several parts lead to the parts of the current snapshot, as long as it has the same number of parts',
+    async () => {
+      const { shop, ids } = await shopOf([1])
+      const service = await serve(shop, { snapshotsKept: 1, snapshotGraceMs: 0 })
+      const harvested = (await filesIn(service)).filter((target) => target.endsWith('.parquet'))
+      expect(harvested).toEqual([0, 1, 2].map((index) => `/files/d/t-0000${index}-of-00003.parquet`))
+      await published(shop, [2, 3], dayAgo + 2 * hourMs)
+      await service.snapshots.refresh()
+      const [newest = ''] = (await onDisk(shop)).toReversed()
+      expect(newest).not.toBe(ids[0])
+      for (const [index, target] of harvested.entries()) {
+        const { leads, status, body } = await followed(service, target)
+        const part = await readFile(path.join(shop.warehouse, 'd', 't', newest, `part-0000${index}.parquet`))
+        expect([target, leads, status, body.equals(part)]).toEqual([target, true, 200, true])
+      }
+      await published(shop, [9], dayAgo + 3 * hourMs)
+      await service.snapshots.refresh()
+      for (const target of [...harvested, '/files/d/t-00004-of-00004.parquet']) {
+        const { status, body } = await followed(service, target)
+        expect([target, status, (JSON.parse(body.toString()) as { detail: string }).detail]).toEqual([
+          target,
+          404,
+          'd/t has 4 Parquet files: http://localhost:8000/files/d/t/ lists them.',
+        ])
+      }
+    },
+  )
 })
 
 const idOf = (hours: number): SnapshotId =>
@@ -344,7 +347,7 @@ describe('old snapshots', () => {
     expect(expired.toSorted()).toEqual(gone.map(idOf))
   })
 
-  test('are removed by a job an hour after servers stop offering them', async () => {
+  testAll('are removed by a job an hour after servers stop offering them', async () => {
     const { shop, ids } = await shopOf([1, 2, 3, 4])
     const after = async (version: number, minutes: number): Promise<string[]> => {
       await shop.write('d/t.csv', csv(version))
