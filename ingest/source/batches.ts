@@ -7,6 +7,8 @@ export interface Tally {
   readonly header: readonly string[]
   /** Null if the catalog names the columns. */
   readonly headerLine: number | null
+  /** Null if the source has one file. */
+  readonly headerFile: string | null
   readonly columns: readonly ColumnFacts[]
   readonly records: number
   /** Line feeds in values. */
@@ -44,6 +46,7 @@ export const batchBytesDefault = 128 * 1024 * 1024
 const nothingTallied: Tally = {
   header: [],
   headerLine: null,
+  headerFile: null,
   columns: [],
   records: 0,
   valueLineFeeds: 0,
@@ -152,6 +155,7 @@ function difference(totals: Tally, before: Tally): Tally {
   return {
     header: totals.header,
     headerLine: totals.headerLine,
+    headerFile: totals.headerFile,
     columns: totals.columns.map(({ filled, bytes }, index) => ({
       filled: filled - (before.columns[index]?.filled ?? 0),
       bytes: bytes - (before.columns[index]?.bytes ?? 0),

@@ -285,10 +285,12 @@ function requireSameHeader(scan: Scan, first: Scan | undefined, isHidden: boolea
 
 function tallyOf(scans: readonly Scan[]): Tally {
   const scanners = scans.map(({ scanner }) => scanner)
+  const [firstScan] = scans
   const [first = [], ...furtherColumns] = scanners.map(({ columns }) => columns)
   return {
-    header: scanners[0]?.header ?? [],
-    headerLine: scanners[0]?.headerLine ?? null,
+    header: firstScan?.scanner.header ?? [],
+    headerLine: firstScan?.scanner.headerLine ?? null,
+    headerFile: firstScan?.isOneOfSeveral === true ? firstScan.file : null,
     columns: first.map(({ filled, bytes }, index) => ({
       filled: furtherColumns.reduce((total, counts) => total + (counts[index]?.filled ?? 0), filled),
       bytes: furtherColumns.reduce((total, counts) => total + (counts[index]?.bytes ?? 0), bytes),

@@ -190,7 +190,12 @@ async function refusalOf(shop: Workshop, name: string, bytes: number): Promise<s
       limits: { unpackedBytesMax: 1e9 },
       taker: null,
     })
-    matchHeader(table, { header: read.headers[0]?.header ?? [], headerLine: null }, new Set(), false)
+    matchHeader(
+      table,
+      { header: read.headers[0]?.header ?? [], headerLine: null, headerFile: null },
+      new Set(),
+      false,
+    )
     return read.counts.rejectedRows === 0 ? null : read.rejects.map(rejectLine).join('\n')
   } catch (error) {
     if (!(error instanceof TableFailure)) throw error

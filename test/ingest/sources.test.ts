@@ -315,6 +315,29 @@ describe('sources that cannot be read without guessing are refused with line and
     )
   })
 
+  test.each<[source: object, texts: readonly string[], place: string]>([
+    [{}, ['a,bb\nx,1\n', 'a,bb\ny,2\n'], ' of 1.csv in line 1'],
+    [{ union_by_name: true }, ['a,b\nx,1\n', '\nc,b\ny,2\n'], ' of 2.csv in line 2'],
+    // No file has the column.
+    [{ union_by_name: true }, ['a\nx\n', 'a\ny\n'], ' in line 1'],
+  ])(
+    'and with the file whose header does not match, if there are several: %j',
+    async (source, texts, place) => {
+      const table = tinyCatalog({
+        fields: ['a:string', 'b:integer'],
+        source: { files: 'd/*.csv', ...source },
+      })
+      const shop = await workshop(
+        table,
+        Object.fromEntries(texts.map((text, index) => [`d/${index + 1}.csv`, text])),
+      )
+      const [outcome] = await shop.ingest()
+      expect(outcomeLines(outcome as Outcome)[0]).toContain(
+        `FAILED, the header${place} does not match the catalog: the column`,
+      )
+    },
+  )
+
   test('two files that the catalog may mean', async () => {
     const shop = await workshop(catalog, { 'd/t.csv': 'a,b\n', 'd/t.csv.gz': gzipSync('a,b\n') })
     const [outcome] = await shop.ingest()

@@ -6,7 +6,7 @@ import type { Batch, Constants } from '../../source/batches.ts'
 import { type Staged, type Conversion, nothingStaged, addStaged } from '../conversion.ts'
 import { reconcileStaged } from './agreement.ts'
 import { type BadValue, badValues } from './bad-values.ts'
-import { matchHeader, misfit, missingColumn } from './match.ts'
+import { type Header, matchHeader, misfit, missingColumn } from './match.ts'
 import { constantFieldsOf, conversionOf } from './plain.ts'
 import { stage } from './stage.ts'
 
@@ -20,7 +20,7 @@ interface IntakeOptions {
 }
 
 interface ConvertedSource {
-  readonly header: Pick<Batch, 'header' | 'headerLine'>
+  readonly header: Header
   readonly conversion: Conversion
   readonly drift: readonly string[]
   readonly lacking: readonly string[]
@@ -57,7 +57,9 @@ export class Intake {
       ...new Set([...missingNames.map(missingColumn), ...sources.flatMap((source) => source.drift)]),
     ]
     if (missingNames.length > 0 && !acceptsDrift)
-      throw new TableFailure(misfit(table, missingNames.map(missingColumn), first.header, true))
+      throw new TableFailure(
+        misfit(table, missingNames.map(missingColumn), { ...first.header, headerFile: null }, true),
+      )
     return { conversion: first.conversion, drift }
   }
 
@@ -80,20 +82,15 @@ export class Intake {
   }
 
   #sourceFor(batch: Batch): ConvertedSource {
-    const { header, headerLine } = batch
+    const { header, headerLine, headerFile } = batch
     const { table, acceptsDrift } = this.#options
     const constantFields = constantFieldsOf(batch)
     const key = keyOf(header, [...constantFields])
     const existing = this.#sources.get(key)
     if (existing !== undefined) return existing
-    const { fields, drift, lacking } = matchHeader(
-      table,
-      { header, headerLine },
-      constantFields,
-      acceptsDrift,
-    )
+    const { fields, drift, lacking } = matchHeader(table, batch, constantFields, acceptsDrift)
     const conversion = conversionOf(this.#options, fields, header.length)
-    const source = { header: { header, headerLine }, conversion, drift, lacking }
+    const source = { header: { header, headerLine, headerFile }, conversion, drift, lacking }
     this.#sources.set(key, source)
     return source
   }

@@ -11,7 +11,7 @@ interface Match {
   readonly lacking: readonly string[]
 }
 
-type Header = Pick<Batch, 'header' | 'headerLine'>
+export type Header = Pick<Batch, 'header' | 'headerLine' | 'headerFile'>
 
 /**
  * Matches fields with the header of their source, by name.
@@ -20,11 +20,12 @@ type Header = Pick<Batch, 'header' | 'headerLine'>
  */
 export function matchHeader(
   table: Table,
-  { header, headerLine }: Header,
+  sourceHeader: Header,
   constantFields: ReadonlySet<string>,
   acceptsDrift: boolean,
 ): Match {
   const { rename, ignore, drop, unionByName } = table.source
+  const { header } = sourceHeader
   const names = header.map((name) => (ignore.has(name) ? null : (rename.get(name) ?? name)))
   const readFields = table.fields.map(({ name }) => name).filter((name) => !constantFields.has(name))
   const columns = new Map<string, number>()
@@ -58,9 +59,7 @@ export function matchHeader(
   ]
   const problems = acceptsDrift && hasMatchingColumn ? faults : [...faults, ...drift]
   if (problems.length > 0)
-    throw new TableFailure(
-      misfit(table, problems, { header, headerLine }, faults.length === 0 && hasMatchingColumn),
-    )
+    throw new TableFailure(misfit(table, problems, sourceHeader, faults.length === 0 && hasMatchingColumn))
   const fields = table.fields.map((field) => ({
     field,
     column: constantFields.has(field.name) ? null : (columns.get(field.name) ?? null),
@@ -79,7 +78,7 @@ const nameShownMax = 80
 export function misfit(
   table: Table,
   problems: readonly string[],
-  { header, headerLine }: Header,
+  { header, headerLine, headerFile }: Header,
   isAcceptable: boolean,
 ): string {
   const suffix = problems.length > problemsShown ? `; and ${problems.length - problemsShown} more` : ''
@@ -90,8 +89,9 @@ export function misfit(
     (isAcceptable
       ? `; \`acervo ingest --accept-drift ${tableId(table)}\` publishes it, with nulls for missing columns and without unknown ones`
       : '')
-  const place = headerLine === null ? '' : ` in line ${headerLine}`
-  return `the header${place} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${suffix}. ${suggestion}Remedy: ${remedy}`
+  const file = headerFile === null ? '' : ` of ${headerFile}`
+  const line = headerLine === null ? '' : ` in line ${headerLine}`
+  return `the header${file}${line} does not match the catalog: ${problems.slice(0, problemsShown).join('; ')}${suffix}. ${suggestion}Remedy: ${remedy}`
 }
 
 function titleHint(
