@@ -1,6 +1,5 @@
 import type { Dataset, Table } from '../../core/catalog/catalog.ts'
 import type { Language } from '../../core/catalog/names.ts'
-import type { SnapshotId } from '../../core/warehouse/layout.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { QueryParameters } from '../query/parameters.ts'
 
@@ -42,8 +41,8 @@ export interface PageAddresses {
   readonly oEmbed: string
   readonly reference: (language: Language, table?: TableName) => string
   readonly dictionary: (language: Language, table: TableName) => string
-  /** @param number from 1, in the order of the table */
-  readonly row: (language: Language, table: TableName, number: number, snapshot: SnapshotId) => string
+  /** @param number from 1, among the rows of the query and in its order */
+  readonly row: (language: Language, table: TableName, number: number, parameters: QueryParameters) => string
   readonly asset: (asset: { readonly file: string }) => string
   readonly search: string
 }
@@ -79,8 +78,8 @@ export function pageAddresses(publicUrl: URL): PageAddresses {
     reference: (language, table) =>
       table === undefined ? `${base}/${language}/reference/` : `${tableOf(language, table)}reference/`,
     dictionary: (language, table) => `${tableOf(language, table)}fields.csv`,
-    row: (language, table, number, snapshot) =>
-      `${tableOf(language, table)}row/${number}/?snapshot=${snapshot}`,
+    row: (language, table, number, parameters) =>
+      withQuery(`${tableOf(language, table)}row/${number}/`, parameters, 1),
     asset: ({ file }) => `${base}/assets/${file}`,
     search: `${base}/opensearch.xml`,
   }

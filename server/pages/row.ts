@@ -1,27 +1,25 @@
 import { isNumber, isTime, valueText } from '../documents/words/value-text.ts'
 import { titleOf } from '../documents/words/titles.ts'
-import { type Dataset, type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
-import type { Snapshot } from '../snapshots/snapshot.ts'
+import { type Field, type Table, tableId } from '../../core/catalog/catalog.ts'
+import { describeFilter } from '../documents/words/filter-text.ts'
 import { framed, type PageContext } from './frame.ts'
 import { tabsPart, trailTo } from './table/tabs.ts'
 import { html, safeAddress, type Html, textOf } from './html.ts'
 import { writtenIn } from '../documents/words/number-formats.ts'
 import { unitOf } from './table/grid.ts'
-import { rowsPage, viewOf, type QueryView } from './table/view.ts'
+import { rowsPage, viewOf, withParameters, type QueryView } from './table/view.ts'
 import { withQuery } from '../http/addresses.ts'
 import type { Resource } from '../http/resource.ts'
 import { InvalidPage } from '../query/errors.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
-import { parseQuery } from '../query/parameters.ts'
 import { answerQuery } from './table/answer-query.ts'
 import { named, pageAt, rowAddresses, type PageService } from './service.ts'
 
-interface RowView {
-  readonly dataset: Dataset
-  readonly table: Table
-  readonly snapshot: Snapshot
-  /** Number from 1, in the order of the table. */
+interface RowView extends QueryView {
+  /** From 1, in the order of the table. */
   readonly number: number
+  /** From 1, among the `count` rows of the query and in its order. */
+  readonly place: number
   readonly count: number
   readonly values: readonly (string | null)[]
   /** Changes of the row; null for a table without a key. */
@@ -30,8 +28,10 @@ interface RowView {
 
 function rowHtml(context: PageContext, view: RowView): Html {
   const { addresses, language, words } = context
-  const { dataset, table, number, count: rows, values, historyAddress } = view
-  const { snapshot } = view.snapshot.manifest
+  const { dataset, table, query, number, place, count: rows, values, historyAddress } = view
+  const parameters = withParameters(view, { snapshot: view.snapshot.manifest.snapshot })
+  const keptQuery = withParameters(view, { snapshot: null })
+  const filters = describeFilter(query, words)
   const { count } = writtenIn(words)
   const title = words.row(count(number))
   const keyTexts = table.fields.flatMap((field, index) =>
@@ -40,14 +40,18 @@ function rowHtml(context: PageContext, view: RowView): Html {
   const link = (to: number, name: string): Html =>
     to < 1 || to > rows
       ? html`<span class="off">${name}</span>`
-      : html`<a href="${addresses.row(language, table, to, snapshot)}">${name}</a>`
+      : html`<a href="${addresses.row(language, table, to, parameters)}">${name}</a>`
   const main = html`
     <h1>${titleOf(table)}: ${title}</h1>
     ${keyTexts.length > 0 && html`<p class="lead">${keyTexts.join(' · ')}</p>`}
-    ${tabsPart(context, table, null, new Map())}
+    ${tabsPart(context, table, null, keptQuery)}
     <nav class="pager" aria-label="${words.page}">
-      ${link(number - 1, words.previous)} ${words.row(count(number))} ${words.of} ${count(rows)}
-      ${link(number + 1, words.next)}
+      ${link(place - 1, words.previous)} ${count(place)} ${words.of} ${count(rows)}
+      ${link(place + 1, words.next)}
+      ${
+        filters.length > 0 &&
+        html`<a href="${addresses.table(language, table, keptQuery)}">${filters.join(' · ')}</a>`
+      }
     </nav>
     <dl class="facts-list row">
       ${table.fields.map(
@@ -63,7 +67,7 @@ function rowHtml(context: PageContext, view: RowView): Html {
   return framed(context, {
     title: `${titleOf(table)}, ${title}`,
     main,
-    inLanguage: (target) => addresses.row(target, table, number, snapshot),
+    inLanguage: (target) => addresses.row(target, table, place, parameters),
     trail: trailTo(context, dataset, table),
   })
 }
@@ -95,7 +99,7 @@ function historyAddressOf(
   return withQuery(rowAddresses(service).history(dataset, table), new Map(parameters), 1)
 }
 
-/** One row, by its number in a snapshot: a field per line, with its meaning. */
+/** One row, by its number among those of a query: a field per line, with its meaning. */
 export function rowPage(service: PageService): Resource {
   const { context } = service
   return {
@@ -103,15 +107,11 @@ export function rowPage(service: PageService): Resource {
     countsAs: 'rows',
     hasEndlessAddresses: true,
     find: (request) => {
-      const number = Number(/^[1-9]\d{0,14}$/.exec(String(request.params['number']))?.[0] ?? 0)
+      const place = Number(/^[1-9]\d{0,14}$/.exec(String(request.params['number']))?.[0] ?? 0)
       const parse = (table: Table, target: string): RowQuery => {
-        const snapshotParameters = parseQuery(target, ['snapshot'])
-        if (number === 0) throw new InvalidPage()
-        // With one row per page, row numbers are page numbers.
-        return parseRowQuery(
-          table,
-          withQuery('', new Map([...snapshotParameters, ['page_size', '1']]), number),
-        )
+        const query = parseRowQuery(table, target, ['page', 'page_size', 'format', 'fields'], 1)
+        if (place === 0) throw new InvalidPage()
+        return { ...query, page: place }
       }
       return answerQuery(service, request, parse, (queryView) => {
         const { table, snapshot, query } = queryView
@@ -121,14 +121,15 @@ export function rowPage(service: PageService): Resource {
           work: { rowBytes: query.pageSize * snapshot.rowBytes },
           body: async (signal) => {
             const { view, serverTiming } = await viewOf(queryView, page, service, request, signal)
-            const { range, rows } = view
+            const { range, rows, positions } = view
             const [values] = rows
             // An empty table has a first page, but no row.
             if (values === undefined) throw new InvalidPage()
             const historyAddress = historyAddressOf(service, queryView, values)
             const markup = rowHtml(context, {
               ...queryView,
-              number,
+              number: (positions[0] ?? 0) + 1,
+              place,
               count: range.count,
               values,
               historyAddress,

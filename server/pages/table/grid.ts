@@ -17,9 +17,16 @@ const cellUncollapsedMax = 120
 
 export function gridPart(context: PageContext, view: TableView): Html {
   const { words } = context
-  const { fields, rows, positions, snapshot } = view
-  const numbers = rows.map((_row, index) => (positions[index] ?? 0) + 1)
-  const id = snapshot.manifest.snapshot
+  const { fields, rows, positions, range, snapshot } = view
+  // The page of a row goes on to the next one of the same query.
+  const rowQuery = queryLink(
+    withParameters(view, {
+      page_size: null,
+      format: null,
+      fields: null,
+      snapshot: snapshot.manifest.snapshot,
+    }),
+  )
   const { count } = writtenIn(words)
   return html`<div class="scroll grid" tabindex="0" role="region" aria-label="${words.table}">
     <table>
@@ -40,9 +47,9 @@ export function gridPart(context: PageContext, view: TableView): Html {
       </thead>
       <tbody>
         ${rows.map((row, index) => {
-          const number = numbers[index] ?? 0
+          const number = (positions[index] ?? 0) + 1
           return html`<tr>
-            <th scope="row"><a href="row/${number}/?snapshot=${id}">${count(number)}</a></th>
+            <th scope="row"><a href="row/${range.first + index + 1}/${rowQuery}">${count(number)}</a></th>
             ${row.map((value, column) => cellPart(context, fields[column], value))}
           </tr>`
         })}

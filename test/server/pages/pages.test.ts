@@ -229,6 +229,26 @@ describe.each(languages)('on pages in %s,', (language) => {
     expect((await get(`${page}row/${rowCount + 1}/`)).status).toBe(404)
     expect((await get(`${page}row/x/`)).status).toBe(404)
   })
+
+  test('a row of a filtered and sorted table leads to the next row of it, and back to it', async () => {
+    const query = 'kind=b&ordering=-day'
+    const { body } = await rawGet(service.app, `/api/v1/dataset/d/t/data/?${query}&page_size=200&fields=n`)
+    const { results } = JSON.parse(body.toString()) as { results: { n: number }[] }
+    const listed = results.map(({ n }) => n + 1)
+    const table = `${page}?${query}`
+    const [, second = ''] = linksIn(await get(table)).filter((link) => link.startsWith('row/'))
+    const seen: number[] = []
+    for (let target = here(second, table); seen.length < listed.length - 1;) {
+      const row = await get(target)
+      seen.push(Number(/<h1>[^<]* (\d+)<\/h1>/.exec(row.text)?.[1]))
+      expect(linksIn(row)).toContain(table)
+      target = linksIn(row).findLast((link) => link.startsWith(`${page}row/`)) ?? ''
+    }
+    expect(seen).toEqual(listed.slice(1))
+    expect((await get(`${page}row/${listed.length + 1}/?${query}`)).status).toBe(404)
+    for (const name of ['page', 'page_size', 'fields', 'format'])
+      expect((await get(`${page}row/1/?${name}=2`)).status).toBe(400)
+  })
 })
 
 test('errors are pages for people, and problem details for programs', async () => {
