@@ -48,6 +48,7 @@ export const en = {
   find: 'Find',
   findHint: 'Search data, tables and values',
   resultsFor: (text: string) => `Results for “${text}”`,
+  correctedSearch: (text: string) => `No value is spelt like that. These are the results for “${text}”.`,
   nothingFound: 'Nothing found. Try other words, or one word less.',
   toFirstPage: 'Go to the first page',
   withoutThese: 'Open the page without these choices',
@@ -512,6 +513,8 @@ export const en = {
     'http-version': 'A newer version of HTTP is required',
   } satisfies Record<ProblemCode, string>,
   noSuchRow: 'The table has no such row',
+  versionWithdrawn: (withdrawn: string, current: string) =>
+    `The version of ${withdrawn} was withdrawn. The version of ${current} is current again.`,
   versionShown: (moment: string) => `Version of ${moment}.`,
   latestVersion: 'The current version',
   /** Replaces a message that exists only in English. */

@@ -18,6 +18,7 @@ export const pt: Words = {
   find: 'Buscar',
   findHint: 'Buscar dados, tabelas e valores',
   resultsFor: (text: string) => `Resultados para “${text}”`,
+  correctedSearch: (text) => `Nenhum valor se escreve assim. Estes são os resultados para “${text}”.`,
   nothingFound: 'Nada encontrado. Tente outras palavras, ou uma palavra a menos.',
   toFirstPage: 'Ir para a primeira página',
   withoutThese: 'Abrir a página sem estas escolhas',
@@ -475,6 +476,8 @@ export const pt: Words = {
     'http-version': 'É necessária uma versão mais nova do HTTP',
   },
   noSuchRow: 'A tabela não tem essa linha',
+  versionWithdrawn: (withdrawn, current) =>
+    `A versão de ${withdrawn} foi retirada. A versão de ${current} voltou a ser a atual.`,
   versionShown: (moment) => `Versão de ${moment}.`,
   latestVersion: 'Ver a versão atual',
   unknownParameter: (parameter) => `O endereço tem o filtro “${parameter}”, que esta tabela não tem.`,

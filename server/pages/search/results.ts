@@ -16,6 +16,7 @@ import { chartView } from '../chart/chart-view.ts'
 import { labelOf } from '../chart/drawing.ts'
 import type { Requester } from '../../table/engine/requester.ts'
 import { alikeWords, CatalogSearch, type CatalogMatch } from './catalog-search.ts'
+import { findMisspelling } from './misspellings.ts'
 import { findOrderedValues } from './ordered-values.ts'
 import { searchWordsOf, wordsIn, type SearchWords } from './search-words.ts'
 import { valuesByState, type PlacedValue } from './values-by-state.ts'
@@ -23,7 +24,6 @@ import {
   findPartsOfValues,
   distinctValues,
   findValues,
-  findValuesLike,
   wordsOfValue,
   type ValueMatch,
 } from './value-search.ts'
@@ -38,6 +38,8 @@ function indexOf({ catalog, translations }: PageContext): CatalogSearch {
 }
 
 interface SearchResults {
+  /** Text that was searched instead of one with a misspelt value; null if nothing was corrected. */
+  readonly correctedText: string | null
   readonly datasets: readonly Dataset[]
   readonly charts: readonly ChartMatch[]
   readonly tables: readonly CatalogMatch[]
@@ -56,12 +58,12 @@ const valueScore = 16
 
 const partMin = 3
 const wholeValuesEnough = 4
-const misspeltMin = 5
 
 async function findResults(
   service: PageService,
   text: string,
   signal: () => AbortSignal,
+  correctedText: string | null = null,
 ): Promise<SearchResults> {
   const { context, snapshots, dictionaries, pageBytesMax } = service
   const search = searchWordsOf(text)
@@ -91,19 +93,29 @@ async function findResults(
     { whole: valueMatches, parts: partMatches },
     search,
   )
-  const isMisspelt =
-    !hasFullText && fullValues.length + partMatches.length === 0 && foldedText.length >= misspeltMin
-  const likeMatches = isMisspelt ? await findValuesLike(sources, foldedText) : []
+  const isMisspelt = !hasFullText && fullValues.length + partMatches.length === 0
+  const foundWords = {
+    inTexts: new Set(textMatches.flatMap((match) => [...match.words])),
+    inValues: new Set(valueMatches.flatMap((match) => [...wordsOfValue(match, search)])),
+  }
+  const misspelling = isMisspelt ? await findMisspelling(sources, foldedText, words, foundWords) : null
+  const isPartMisspelt = misspelling !== null && misspelling.part !== foldedText
+  if (isPartMisspelt && correctedText === null) {
+    const correction = foldedText.replace(misspelling.part, () => misspelling.values[0].name.toLowerCase())
+    return findResults(service, correction, signal, correction)
+  }
+  const misspeltValues = isPartMisspelt ? undefined : misspelling?.values.slice(0, valuesMax)
   const wordsInTexts = new Map(textMatches.map((match) => [keyOf(match), match.words]))
   // Towns in several states may share a name: each town gets one result.
   const placedValues: PlacedValue[] = []
-  for (const match of likeMatches.length > 0 ? likeMatches.slice(0, valuesMax) : bestValues)
+  for (const match of misspeltValues ?? bestValues)
     placedValues.push(...(await valuesByState(service, match, requester)))
   const charts = await findCharts(service, tables, chartValues, search, wordsInTexts, requester)
   const datasets = listedDatasets(context.catalog).filter(
     ({ name }) => words.length > 0 && alikeWords(words, wordsIn(name)).length === words.length,
   )
   return {
+    correctedText,
     datasets: datasets.slice(0, datasetsMax),
     tables,
     values: placedValues.slice(0, valuesMax),
@@ -202,13 +214,15 @@ export function searchPage(service: PageService, key: readonly unknown[], text: 
 }
 
 function resultsHtml(service: PageService, text: string, results: SearchResults): Html {
-  const { charts, datasets, tables, values } = results
+  const { charts, correctedText, datasets, tables, values } = results
   const { context } = service
   const { addresses, language, words } = context
   const none = tables.length === 0 && values.length === 0
   const main = html`
     <h1>${words.resultsFor(text)}</h1>
-    ${none && html`<p class="lead">${words.nothingFound}</p>`} ${searchForm(context, text)}
+    ${none && html`<p class="lead">${words.nothingFound}</p>`}
+    ${correctedText !== null && html`<p class="lead">${words.correctedSearch(correctedText)}</p>`}
+    ${searchForm(context, text)}
     ${
       charts.length > 0 &&
       html`<h2>${words.chartsFound}</h2>
@@ -248,7 +262,6 @@ function resultsHtml(service: PageService, text: string, results: SearchResults)
   })
 }
 
-/** Finds charts that answer a search, those with the latest rows first. */
 async function findCharts(
   service: PageService,
   tables: readonly CatalogMatch[],

@@ -31,7 +31,7 @@ const valuesMax = 1_000_000
 const valuesPerStep = 10_000
 
 /** Values come from dictionaries, which the server caches within a bound, or from reports. */
-interface Sources {
+export interface Sources {
   readonly catalog: CatalogTexts
   readonly snapshots: Snapshots
   readonly dictionaries: Dictionaries

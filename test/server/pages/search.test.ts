@@ -113,6 +113,21 @@ test.each<[text: string, first: RegExp]>([
 })
 
 test.each([
+  ['casos campnas', 'casos campinas'],
+  ['mortes rio de janero por mes', 'mortes rio de janeiro por mes'],
+  ['covid campnas bahia', 'covid campinas bahia'],
+])('%s is corrected, and the page says so', async (text, corrected) => {
+  const page = await search(samples, text)
+  expect(page.text).toContain(`These are the results for “${corrected}”.`)
+  expect(page.links).toEqual((await search(samples, corrected)).links)
+  expect(page.links.length).toBeGreaterThan(2)
+})
+
+test.each(['casos xyzxyz', 'casos Campinas', 'campnas'])('%s is not corrected', async (text) => {
+  expect((await search(samples, text)).text).not.toContain('These are the results for')
+})
+
+test.each([
   ['covid Bahia', 'state=BA'],
   ['mortes no rio grande do sul', 'state=RS'],
   ['Ceará', 'state=CE'],
