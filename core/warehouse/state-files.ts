@@ -124,7 +124,7 @@ const withdrawnShape = z.strictObject({
   definition: z.string(),
 })
 
-type Withdrawn = z.infer<typeof withdrawnShape>
+export type Withdrawn = z.infer<typeof withdrawnShape>
 
 /**
  * Snapshots rolled back since the last publication.

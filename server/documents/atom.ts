@@ -1,7 +1,7 @@
 import { type Dataset, type Table, tableId } from '../../core/catalog/catalog.ts'
 import type { Language } from '../../core/catalog/names.ts'
 import { withQuery } from '../http/addresses.ts'
-import { fileNames } from '../../core/warehouse/layout.ts'
+import { fileNames, timeOf, type SnapshotId } from '../../core/warehouse/layout.ts'
 import type { Manifest } from '../../core/warehouse/manifest.ts'
 import type { SnapshotReport } from '../../core/warehouse/report.ts'
 import { changedRowTexts, schemaSentences } from './change-sentences.ts'
@@ -22,6 +22,15 @@ export interface Change {
   readonly answer?: Answer
 }
 
+/** A rollback as an entry of a feed. */
+export interface Withdrawal {
+  readonly dataset: Dataset
+  readonly table: Table
+  readonly snapshot: SnapshotId
+  readonly at: string
+  readonly current: Manifest
+}
+
 interface Answer {
   readonly count: number
   /** Count in the previous snapshot; null if there is none. */
@@ -40,6 +49,7 @@ interface Feed {
   readonly page: string
   readonly fallbackDate: string
   readonly changes: readonly Change[]
+  readonly withdrawals: readonly Withdrawal[]
   /** WebSub address; empty for none. */
   readonly hub: string
 }
@@ -49,23 +59,28 @@ const sentencesMax = 20
 
 export const atomType = 'application/atom+xml; charset=utf-8'
 
-/** Atom feed (RFC 4287), one entry per snapshot. */
+/** Atom feed (RFC 4287), one entry per snapshot and per rollback. */
 export function atom(
   writing: Writing,
-  { language, title, subtitle, self, page, fallbackDate, changes, hub }: Feed,
+  { language, title, subtitle, self, page, fallbackDate, changes, withdrawals, hub }: Feed,
 ): string {
   const latestChanges = changes.slice(0, entriesMax)
+  const dates = [
+    ...latestChanges.map(({ manifest }) => manifest.import_date),
+    ...withdrawals.map(({ at }) => at),
+  ]
   const author = publisherOf(writing)
   const content = [
     element('id', xmlText(self)),
     element('title', xmlText(title)),
     ...(subtitle === '' ? [] : [element('subtitle', xmlText(subtitle))]),
-    element('updated', latestChanges[0]?.manifest.import_date ?? fallbackDate),
+    element('updated', dates.toSorted().at(-1) ?? fallbackDate),
     element('author', element('name', xmlText(author.name)) + element('uri', xmlText(author.url))),
     element('link', '', { rel: 'self', type: 'application/atom+xml', href: self }),
     element('link', '', { rel: 'alternate', type: 'text/html', href: page }),
     ...(hub === '' ? [] : [element('link', '', { rel: 'hub', href: hub })]),
     element('generator', 'Acervo'),
+    ...withdrawals.map((withdrawal) => withdrawalEntry(writing, withdrawal, language)),
     ...latestChanges.map((change) => entry(writing, change, language, self)),
   ]
   return (
@@ -155,6 +170,28 @@ function entry(writing: Writing, change: Change, language: Language, self: strin
         }),
       ),
       element('content', xmlText(`<ul>${list}</ul>`), { type: 'html' }),
+    ].join(''),
+  )
+}
+
+function withdrawalEntry(
+  { page }: Writing,
+  { dataset, table, snapshot, at, current }: Withdrawal,
+  language: Language,
+): string {
+  const words = wordsOf[language]
+  const { moment } = writtenIn(words)
+  const sentence = words.versionWithdrawn(moment(timeOf(snapshot).toISOString()), moment(current.import_date))
+  return element(
+    'entry',
+    [
+      element('id', `urn:acervo:rollback:${tableId(table)}:${snapshot}`),
+      element('title', xmlText(`${dataset.name}, ${titleOf(table)}: ${sentence}`)),
+      element('updated', at),
+      element('published', at),
+      element('category', '', { term: dataset.slug }),
+      element('link', '', { rel: 'alternate', type: 'text/html', href: page(language, dataset, table) }),
+      element('content', xmlText(sentence), { type: 'text' }),
     ].join(''),
   )
 }

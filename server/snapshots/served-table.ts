@@ -8,6 +8,7 @@ import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
 import { filesOf, holdsFields, orderTerms, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport } from '../../core/warehouse/report.ts'
 import { removableSnapshots, type Retention } from '../../core/warehouse/retention.ts'
+import { readRollbacks, type Withdrawn } from '../../core/warehouse/state-files.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { DamagedFile, filesInFolder, verifyFile, verifyFiles } from '../../core/warehouse/verify-files.ts'
 import type { Log } from '../base/log.ts'
@@ -49,6 +50,7 @@ export class ServedTable {
   readonly #readingAgain = new Set<Snapshot>()
   #current: Snapshot | null = null
   #latest: Manifest | null = null
+  #rollbacks: readonly Withdrawn[] = []
   #pointerVersion = ''
   #fault: string | null = null
   #reading: ReadProgress | null = null
@@ -69,6 +71,12 @@ export class ServedTable {
   /** Manifest that the pointer last named, served or not; null at first. */
   get latest(): Manifest | null {
     return this.#latest
+  }
+
+  /** Snapshots after the current one that were rolled back, latest first. */
+  get rollbacks(): readonly Withdrawn[] {
+    const currentId = this.#current?.manifest.snapshot
+    return currentId === undefined ? [] : this.#rollbacks.filter(({ snapshot }) => snapshot > currentId)
   }
 
   /** An unchanged pointer is not read again. Empty before the first read. */
@@ -128,6 +136,8 @@ export class ServedTable {
       }
       // A snapshot for a newer catalog is served once that catalog is loaded.
       if (manifest !== null && !this.#isOfNextCatalog(manifest)) await this.#openAndServe(manifest)
+      // Only feeds read the list; the next ingest reports a damaged one.
+      this.#rollbacks = (await readRollbacks(store, this.table).catch(() => [])).toReversed()
       this.#pointerVersion = version
       this.#lastLogged = null
       this.#fault = null

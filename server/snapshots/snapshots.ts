@@ -4,7 +4,7 @@ import { allTables, tableId, type Catalog, type Table } from '../../core/catalog
 import { inOrder } from '../../core/in-order.ts'
 import { publishedBefore } from '../../core/warehouse/history.ts'
 import type { SnapshotId } from '../../core/warehouse/layout.ts'
-import { readChecks, type SourceCheck } from '../../core/warehouse/state-files.ts'
+import { readChecks, type SourceCheck, type Withdrawn } from '../../core/warehouse/state-files.ts'
 import { filesOf, type Manifest } from '../../core/warehouse/manifest.ts'
 import { readReport, type SnapshotReport } from '../../core/warehouse/report.ts'
 import { filesInFolder, verifyFiles } from '../../core/warehouse/verify-files.ts'
@@ -150,6 +150,10 @@ export class Snapshots {
 
   fault(table: Table): string | null {
     return this.#tables.get(tableId(table))?.fault ?? null
+  }
+
+  rollbacks(table: Table): readonly Withdrawn[] {
+    return this.#tables.get(tableId(table))?.rollbacks ?? []
   }
 
   async earlier(table: Table): Promise<Manifest[]> {

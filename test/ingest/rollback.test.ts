@@ -8,7 +8,7 @@ import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { sourceEndings } from '../../ingest/source/packings.ts'
 import { testAll, testSampled } from '../support/runs.ts'
-import { getPage, serve } from '../support/service.ts'
+import { getPage, serve, textAt } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import {
   address,
@@ -55,6 +55,41 @@ describe('a rollback', () => {
     expect((await refresh(shop, csv(13), onDay(8))).status).toBe('published')
     expect(await count()).toBe(13)
     expect((await refresh(shop, csv(12), onDay(9))).status).toBe('published')
+  })
+
+  test('is an entry of the feeds until the next publication', async () => {
+    const shop = await shopWith(csv(10), csv(11))
+    const { app, snapshots } = await serve(shop, { snapshotsKept: 10 })
+    const feeds = [
+      '/feeds/atom.xml',
+      '/feeds/d/atom.xml',
+      '/feeds/d/t/atom.xml',
+      '/feeds/d/t/atom.xml?lang=pt',
+    ]
+    const rollbacksIn = async (): Promise<(readonly string[])[]> => {
+      await snapshots.refresh()
+      const texts = await Promise.all(feeds.map((feed) => textAt(app, feed)))
+      return texts.map((text) => [
+        /<updated>(.*?)</.exec(text)?.[1]?.slice(0, 10) ?? '',
+        ...[...text.matchAll(/<id>urn:acervo:rollback:(.*?)<\/id><title>(.*?)<\/title>/g)].flatMap((entry) =>
+          entry.slice(1),
+        ),
+      ])
+    }
+    const none = (day: string) => feeds.map(() => [day])
+    expect(await rollbacksIn()).toEqual(none('2026-01-02'))
+    await refresh(shop, csv(12), onDay(3))
+    expect(await rollbacksIn()).toEqual(none('2026-01-03'))
+    const { from } = await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 4)))
+    const sentence =
+      'The version of Jan 3, 2026, 12:00 AM UTC was withdrawn. The version of Jan 2, 2026, 12:00 AM UTC is current again.'
+    const frase =
+      'A versão de 3 de jan. de 2026, 00:00 UTC foi retirada. A versão de 2 de jan. de 2026, 00:00 UTC voltou a ser a atual.'
+    expect(await rollbacksIn()).toEqual(
+      [sentence, sentence, sentence, frase].map((text) => ['2026-01-04', `d/t:${from}`, `D, t: ${text}`]),
+    )
+    await refresh(shop, csv(13), onDay(5))
+    expect(await rollbacksIn()).toEqual(none('2026-01-05'))
   })
 
   test('goes past a snapshot that was removed, and so does a server whose current one is damaged', async () => {

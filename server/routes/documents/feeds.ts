@@ -1,6 +1,6 @@
 import { tableId, type CatalogTexts, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
 import { languages, type Language } from '../../../core/catalog/names.ts'
-import { atom, atomType, entriesMax, type Change } from '../../documents/atom.ts'
+import { atom, atomType, entriesMax, type Change, type Withdrawal } from '../../documents/atom.ts'
 import { unacceptableParameters } from '../../http/problems.ts'
 import type { Resource } from '../../http/resource.ts'
 import { parametersOf, parseQuery } from '../../query/parameters.ts'
@@ -23,10 +23,11 @@ export function serviceFeed(service: DocumentService): Resource {
     find: ({ target }) => {
       const { language, catalog } = requestedLanguage(service, target)
       const collectionDates = [...catalog.datasets.values()].map(({ collectedAt }) => collectedAt)
-      return documentResponse(service, { key: ['feed', language], tables: null }, atomType, () => {
-        const changes = [...catalog.datasets.values()]
-          .filter(({ listedIn }) => listedIn.size > 0)
-          .flatMap((dataset) => currentChanges(service, dataset))
+      const datasets = [...catalog.datasets.values()].filter(({ listedIn }) => listedIn.size > 0)
+      const withdrawals = datasets.flatMap((dataset) => withdrawalsOf(service, dataset))
+      const key = ['feed', language, ...withdrawals.map(({ snapshot }) => snapshot)]
+      return documentResponse(service, { key, tables: null }, atomType, () => {
+        const changes = datasets.flatMap((dataset) => currentChanges(service, dataset))
         return atom(writing, {
           language,
           title: catalog.title,
@@ -35,6 +36,7 @@ export function serviceFeed(service: DocumentService): Resource {
           page: writing.page(language),
           fallbackDate: `${collectionDates.toSorted().at(-1) ?? '1970-01-01'}T00:00:00Z`,
           changes: changes.toSorted(newestFirst),
+          withdrawals,
           hub: service.websubHub,
         })
       })
@@ -53,9 +55,10 @@ export function datasetFeed(service: DocumentService): Resource {
       const { language, catalog } = requestedLanguage(service, target)
       const dataset = findDataset(catalog, params)
       const tables = [...dataset.tables.values()]
+      const withdrawals = withdrawalsOf(service, dataset)
       return documentResponse(
         service,
-        { key: ['feed', dataset.slug, language], tables },
+        { key: ['feed', dataset.slug, language, ...withdrawals.map(({ snapshot }) => snapshot)], tables },
         atomType,
         async () => {
           const changes = await Promise.all(tables.map((table) => retainedChanges(service, dataset, table)))
@@ -68,6 +71,7 @@ export function datasetFeed(service: DocumentService): Resource {
               page: writing.page(language, dataset),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes: changes.flat().toSorted(newestFirst),
+              withdrawals,
               hub: service.websubHub,
             })
         },
@@ -97,7 +101,14 @@ export function tableFeed(service: DocumentService): Resource {
         queryOf(pairs, (name) => name !== 'lang'),
       )
       const parameters = new Map(question?.parameters)
-      const key = ['feed', tableId(table), language, JSON.stringify([...parameters])]
+      const withdrawals = question === null ? withdrawalsOf(service, dataset, [table]) : []
+      const key = [
+        'feed',
+        tableId(table),
+        language,
+        JSON.stringify([...parameters]),
+        ...withdrawals.map(({ snapshot }) => snapshot),
+      ]
       // Other clients may wait for the same entries, so a client that leaves stops nothing.
       const lastingRequester = requesterOf(request, () => new AbortController().signal, service.pageBytesMax)
       const entryIds = question && (await entriesOf(service, dataset, table, question, lastingRequester))
@@ -126,6 +137,7 @@ export function tableFeed(service: DocumentService): Resource {
               ),
               fallbackDate: `${dataset.collectedAt}T00:00:00Z`,
               changes,
+              withdrawals,
               // An ingest notifies the hub only about feeds without a query.
               hub: question === null ? service.websubHub : '',
             })
@@ -158,6 +170,19 @@ function currentChanges({ snapshots }: DocumentService, dataset: Dataset): Chang
   return [...dataset.tables.values()].flatMap((table) => {
     const snapshot = snapshots.current(table)
     return snapshot === null ? [] : [{ dataset, table, manifest: snapshot.manifest, report: snapshot.report }]
+  })
+}
+
+function withdrawalsOf(
+  { snapshots }: DocumentService,
+  dataset: Dataset,
+  tables: Iterable<Table> = dataset.tables.values(),
+): Withdrawal[] {
+  return [...tables].flatMap((table) => {
+    const current = snapshots.current(table)?.manifest
+    return current === undefined
+      ? []
+      : snapshots.rollbacks(table).map(({ snapshot, at }) => ({ dataset, table, snapshot, at, current }))
   })
 }
 
