@@ -42,7 +42,6 @@ function pathOf(document: Document, slug: string): (string | number)[] | null {
   return isMap(contents) ? ['datasets', index] : [index]
 }
 
-/** Adds an item to a list in the text, in brackets or on lines like the other items. */
 function withItem(
   text: string,
   document: Document,

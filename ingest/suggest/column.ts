@@ -70,7 +70,6 @@ function oddField({ text, isQuestion }: NonNullable<ReturnType<typeof oddityOf>>
   return isQuestion ? questionField(text) : { ...plainString(() => text), isNotable: true }
 }
 
-/** Names the texts that become null, since the program chose them, not the author. */
 function nullsNotice(
   { evidence }: SuggestedField,
   nulls: readonly string[],

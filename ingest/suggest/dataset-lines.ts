@@ -32,7 +32,6 @@ export function datasetLines(
   ]
 }
 
-/** Writes `temporal` and `frequency` of the dataset, from the field with the most days. */
 function temporalLines(daysByField: ReadonlyMap<string, readonly string[]>): string[] {
   const [longest] = [...daysByField].toSorted(([, a], [, b]) => b.length - a.length)
   const [name, days] = longest ?? ['', []]

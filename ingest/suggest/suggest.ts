@@ -344,7 +344,6 @@ class Draft {
     return true
   }
 
-  /** Detects the encoding again if bytes were rejected; returns whether it changed. */
   async #correctEncoding(rejects: readonly Reject[]): Promise<boolean> {
     if (!rejects.some(({ reason }) => /^the byte 0x\S+ is not /.test(reason))) return false
     const { source, limits } = this.#options
@@ -465,7 +464,6 @@ const nullsMax = 5
 /** Words, errors of spreadsheets such as `#N/A`, and dates of zeros. */
 const missingPattern = /^\D{1,12}$|^#.*[!?]$|^[0/. -]+$/u
 
-/** Says how to give the field the type that most values have. */
 function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): string {
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
   const totalTexts = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))

@@ -85,7 +85,6 @@ function isDetailShown({ code, isOfApi }: ProblemView, language: Language): bool
   return isOfApi || (language === 'en' && code !== 'not-published' && !code.startsWith('unknown-'))
 }
 
-/** Shows a form with the parameters that another value can correct, each with its error. */
 function correctionForm(
   { language, words }: PageContext,
   { errors, parameters, isOfApi, table }: ProblemView,

@@ -235,7 +235,6 @@ export function termsOf(table: Table): Term[] {
     ])
 }
 
-/** Finds a field, or a part of its dates, by the name of a group. */
 function termOf(table: Table, name: string): Term | Invalid {
   const { fields } = table
   const end = name.lastIndexOf('__')

@@ -29,7 +29,6 @@ interface Code {
   readonly text: string
 }
 
-/** Each example runs unchanged and loads the same rows in order, typed where the format has types. */
 function codesOf(view: CodeView): Code[] {
   const { table } = view
   const { columns: fields } = view.query

@@ -159,7 +159,6 @@ export class ClickHouseScan implements AccessPath<ClickHouseStep> {
     }
   }
 
-  /** Reads numbers from ClickHouse, whose errors become errors of queries. */
   async #numbers(search: Search, kind: CachedKind, sql: string, values: NamedValues): Promise<Uint32Array> {
     const { snapshot, filter, requester } = search
     const { conditions, words, ordering } = filter
