@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import http from 'node:http'
 import path from 'node:path'
@@ -159,6 +159,26 @@ testAll('the command verify names the tables that the next ingest rewrites', asy
     expect.stringMatching(/^the next `acervo ingest` writes these again.*: d\/t\n/),
   ])
 })
+
+testAll(
+  'an ingest and verify name a renamed table under its old name, until its folder is removed',
+  async () => {
+    const { settings } = await oneTable('n\n1\n', ['n:integer'])
+    const { CATALOG = '', SOURCES = '', WAREHOUSE = '' } = settings
+    await writeFile(CATALOG, (await readFile(CATALOG, 'utf8')).replace('"name":"t"', '"name":"u"'))
+    await rename(path.join(SOURCES, 'd/t.csv'), path.join(SOURCES, 'd/u.csv'))
+    const text = `published, but not in the catalog, so that their addresses answer 404: d/t; declare them again, or remove their folders from ${WAREHOUSE}\n`
+    const outputs = async (): Promise<readonly boolean[]> => {
+      const ended = [await run('ingest', [], settings), await run('verify', [], settings)]
+      expect(ended.map(({ code }) => code)).toEqual([0, 0])
+      return ended.map(({ out }) => out.includes(text))
+    }
+    expect(await outputs()).toEqual([true, true])
+    expect((await run('ingest', ['d/u'], settings)).out).not.toContain('not in the catalog')
+    await rm(path.join(WAREHOUSE, 'd/t'), { recursive: true })
+    expect(await outputs()).toEqual([false, false])
+  },
+)
 
 test('a snapshot of a newer format is not replaced by an older version', async () => {
   const folder = await temporaryFolder()

@@ -5,6 +5,7 @@ import { messageOf } from '../../core/errors.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { ParsedCatalog } from '../../core/warehouse/parsed-catalog.ts'
 import { chosenTables } from '../base/choose.ts'
+import { undeclaredText } from '../base/undeclared.ts'
 import { sampledTables } from '../sample/copy.ts'
 import { ingest } from './ingest.ts'
 import { ingestMetrics, writeMetrics } from './metrics.ts'
@@ -69,6 +70,10 @@ export async function runIngest(
   const hasSamples = (await sampledTables(tables)).length > 0
   const code = conclude(outcomes, settings.sources, { isNamed: names.length > 0, hasSamples }, log)
   const results = [
+    await afterwards('tables that the catalog does not declare were not looked for', async () => {
+      const text = names.length > 0 ? null : await undeclaredText(store, catalog)
+      if (text !== null) log(text)
+    }),
     await afterwards('the parsed catalog was not stored, so the next start takes longer', () =>
       withWarehouseLock(store, () => parsedCatalog.keep()),
     ),

@@ -3,8 +3,10 @@ import { loadCatalog } from '../../core/catalog/load.ts'
 import { readSettings } from '../../core/settings/read.ts'
 import { layout } from '../../core/warehouse/layout.ts'
 import { publishedOf } from '../../core/warehouse/publish.ts'
+import { readRollbacks } from '../../core/warehouse/state-files.ts'
 import type { Store } from '../../core/warehouse/stores/store.ts'
 import { chosenTables } from '../base/choose.ts'
+import { undeclaredText } from '../base/undeclared.ts'
 import { converterVersion, partRowsDefault } from '../convert/conversion.ts'
 import { definitionOf } from '../publish/label.ts'
 import { faultOfSummed, verify } from './verify.ts'
@@ -38,6 +40,8 @@ export async function runVerify(names: readonly string[]): Promise<number> {
       `the next \`acervo ingest\` writes these again, since their entry in the catalog, or the conversion of this version, differs: ${outdated.join(', ')}`,
     )
   }
+  const undeclared = names.length > 0 ? null : await undeclaredText(store, catalog)
+  if (undeclared !== null) console.log(undeclared)
   console.log(`${snapshots} snapshots read (${(bytes / 1e6).toFixed(1)} MB in total), ${faults} damaged`)
   if (faults > 0) {
     console.error(
@@ -57,8 +61,11 @@ async function outdatedTables(store: Store, tables: readonly Table[]): Promise<s
   for (const table of tables) {
     // `verify` has already reported a damaged manifest.
     const current = await publishedOf(store, table).catch(() => null)
-    if (current !== null && current.definition !== definitionOf(table, partRowsDefault, converterVersion))
-      outdated.push(tableId(table))
+    const definition = definitionOf(table, partRowsDefault, converterVersion)
+    if (current === null || current.definition === definition) continue
+    // An ingest holds back a source that was rolled back.
+    const rollbacks = await readRollbacks(store, table).catch(() => [])
+    if (rollbacks.every((rollback) => rollback.definition !== definition)) outdated.push(tableId(table))
   }
   return outdated
 }
