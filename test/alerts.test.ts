@@ -104,6 +104,7 @@ describeAll('with metrics of the program,', () => {
   const healthy: Series = {
     [`up${up}`]: '1x120',
     [`acervo_ready${up}`]: '1x120',
+    [`acervo_snapshot_age_seconds{job="acervo",instance="a",table="d/t"}`]: '60x120',
     [`acervo_refusals_total{job="acervo",instance="a",reason="too-many-requests"}`]: '0+50x120',
     [`acervo_refusals_total{job="acervo",instance="a",reason="overloaded"}`]: '0x120',
     [`acervo_refusals_total{job="acervo",instance="a",reason="internal-error"}`]: '0x120',
@@ -126,6 +127,11 @@ describeAll('with metrics of the program,', () => {
   const faults: readonly (readonly [alert: string, labels: Series, series: Series])[] = [
     ['AcervoDown', { job: 'acervo', instance: 'a' }, { [`up${up}`]: '1 0x119' }],
     ['AcervoNotReady', { job: 'acervo', instance: 'a' }, { [`acervo_ready${up}`]: '0x120' }],
+    [
+      'AcervoNothingPublished',
+      { job: 'acervo', instance: 'a' },
+      { [`acervo_snapshot_age_seconds{job="acervo",instance="a",table="d/t"}`]: '_x120' },
+    ],
     [
       'AcervoFailing',
       { job: 'acervo', instance: 'a', reason: 'internal-error' },

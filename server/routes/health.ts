@@ -7,18 +7,20 @@ import { sentenceOf } from '../http/limits.ts'
 import type { Readiness } from '../snapshots/readiness.ts'
 
 /**
- * Always 200. `degraded` if damaged files keep a published snapshot from being served, a source is older than
- * declared, or the catalog is faulty.
+ * Always 200. `degraded` if nothing is published, damaged files keep a published snapshot from being served, a
+ * source is older than declared, or the catalog is faulty.
  */
 export function health({ snapshots, catalogFault }: Runtime, sendPageToBrowser: BrowseText): RequestHandler {
   return async (req, res) => {
     const { statuses } = snapshots
     const faults = statuses.filter(({ fault }) => fault !== null)
     const stale = statuses.filter((status) => isStale(status, Date.now()))
+    const published = statuses.filter(({ snapshot }) => snapshot !== null).length
+    const isOk = published > 0 && faults.length + stale.length === 0 && catalogFault() === null
     res.setHeader('Cache-Control', 'no-store')
     const text = JSON.stringify({
-      status: faults.length + stale.length === 0 && catalogFault() === null ? 'ok' : 'degraded',
-      published: statuses.filter(({ snapshot }) => snapshot !== null).length,
+      status: isOk ? 'ok' : 'degraded',
+      published,
       unpublished: statuses.filter(({ snapshot, fault }) => snapshot === null && fault === null).length,
       catalog_fault: catalogFault(),
       faults: faults.map(({ table, snapshot, fault }) => ({ table, serving: snapshot, fault })),

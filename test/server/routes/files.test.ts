@@ -238,6 +238,18 @@ const count = async (of: Service): Promise<unknown> =>
   (JSON.parse((await rawGet(of.app, '/api/v1/dataset/d/t/data/')).body.toString()) as { count: number }).count
 
 describe('health', () => {
+  test('is degraded if nothing is published, as in the wrong warehouse', async () => {
+    const empty = await serve(await workshop(tinyCatalog({ fields: ['n:integer'] })))
+    expect(await healthOf(empty)).toEqual({
+      status: 'degraded',
+      published: 0,
+      unpublished: 1,
+      catalog_fault: null,
+      faults: [],
+      stale: [],
+    })
+  })
+
   test('is ok if everything published is served', async () => {
     expect(await healthOf(service)).toEqual({
       status: 'ok',
