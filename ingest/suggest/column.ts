@@ -59,7 +59,7 @@ function nonTextField(
     (oddity === null ? null : oddField(oddity)) ??
     boolOf(column, values) ??
     numberField(column, values) ??
-    momentField(column.name, values) ??
+    momentField(column, values) ??
     jsonOf(values)
   if (field === null || field.keys.type === 'string') return field
   const suggested = { ...field, keys: { ...field.keys, ...extraKeys } }

@@ -27,6 +27,8 @@ export interface SeenColumn {
   readonly hasPaddedName?: boolean
   /** Decimal separator of the other columns, if they have one. */
   readonly decimal?: NumberForm['decimal'] | null
+  /** True if days precede months in the other columns; null if unknown. */
+  readonly isDayFirst?: boolean | null
 }
 
 export const formatCount = (count: number): string => count.toLocaleString('en')

@@ -1,6 +1,7 @@
 import { visibleJson } from '../../core/text.ts'
-import { questionField, typedField, type FieldKeys, type SuggestedField } from './field.ts'
+import { questionField, typedField, type FieldKeys, type SeenColumn, type SuggestedField } from './field.ts'
 import { momentForm, momentsOf, type AmbiguousMoments, type MomentForm } from './moments.ts'
+import { nullWords } from './words.ts'
 
 /** Distinct eight-digit numbers that count as dates even if the column's name suggests none. */
 const daysMin = 20
@@ -17,11 +18,32 @@ export function areDays(name: string, values: readonly string[]): boolean {
   return areAll && (dayName.test(name) || values.length >= daysMin)
 }
 
+/** Null unless the columns show one order of days and months. */
+export function isDayFirstIn(columns: readonly SeenColumn[]): boolean | null {
+  const orders = columns.flatMap(({ texts }) => {
+    const form = momentForm([...texts.keys()].filter((text) => !nullWords.has(text)))
+    return form === null || 'example' in form
+      ? []
+      : form.formats.flatMap((format) => isDayFirst(format) ?? [])
+  })
+  return new Set(orders).size === 1 ? (orders[0] ?? null) : null
+}
+
+/** Null for a format with another order, or with names of months. */
+function isDayFirst(format: string): boolean | null {
+  if (format.includes('mmm')) return null
+  return /^d+.m/.test(format) ? true : /^m+.d/.test(format) ? false : null
+}
+
 /** Null unless all values are dates, times or both. */
-export function momentField(name: string, values: readonly string[]): SuggestedField | null {
+export function momentField(
+  column: Pick<SeenColumn, 'name' | 'isDayFirst'>,
+  values: readonly string[],
+): SuggestedField | null {
+  const { name } = column
   const form = momentForm(values)
   if (form === null) return null
-  if ('example' in form) return momentQuestion(form)
+  if ('example' in form) return likeOtherColumns(form, column) ?? momentQuestion(form)
   const { type, formats } = form
   const ambiguousTimeFormat = type === 'time' ? formats.find((format) => !/ss|am/.test(format)) : undefined
   if (ambiguousTimeFormat !== undefined && !timeName.test(name)) return clockQuestion(values, formats)
@@ -68,6 +90,23 @@ function clockQuestion(values: readonly string[], formats: readonly string[]): S
   return questionField(
     `say what ${visibleJson(example)} means: for hours and minutes, declare type: time, format: ${formatText ?? ''}; minutes and seconds stay texts`,
   )
+}
+
+function likeOtherColumns(
+  { type, example, formats, extraFormats }: AmbiguousMoments,
+  { isDayFirst: isDayFirstElsewhere = null }: Pick<SeenColumn, 'isDayFirst'>,
+): SuggestedField | null {
+  const fitting = formats.filter((format) => isDayFirst(format) === isDayFirstElsewhere)
+  if (isDayFirstElsewhere === null || fitting.length !== 1) return null
+  const form = { type, formats: [...fitting, ...extraFormats] }
+  const first = isDayFirstElsewhere ? 'day' : 'month'
+  return {
+    ...typedField(
+      momentKeys(form),
+      `written ${writtenAs(form)}; ${visibleJson(example)} is read with the ${first} first, as in the other columns`,
+    ),
+    isNotable: true,
+  }
 }
 
 function momentQuestion({

@@ -8,6 +8,7 @@ import {
   type SeenColumn,
   type SuggestedField,
 } from './field.ts'
+import { cpfsAmong } from './personal.ts'
 import { areDays, dayName, momentField } from './moment-field.ts'
 import {
   isAmbiguous,
@@ -82,11 +83,12 @@ function bareNumberField(
   form: NumberForm | LossyNumbers,
 ): SuggestedField | null {
   const isDigits = values.every((text) => /^-?\d+$/.test(text))
-  if (isDigits && areCpfs(values)) return plainString(cpfEvidence)
+  const cpfs = values.every((text) => /^(\d{11}|\d{14})$/.test(text)) ? cpfsAmong(values) : null
+  if (cpfs !== null) return { ...plainString(cpfs.evidence), isNotable: true }
   if (isLossy(form) && dayName.test(name) && values.some((text) => /^\d{8}$/.test(text))) return null
   if (isLossy(form))
     return form.question === null ? plainString(() => form.loss) : questionField(form.question)
-  if (isDigits && areDays(name, values)) return momentField(name, values)
+  if (isDigits && areDays(name, values)) return momentField({ name }, values)
   if (isDigits && codeName.test(name))
     return plainString(
       ({ filled }) =>
@@ -152,24 +154,4 @@ function numberQuestion({ example, separator }: AmbiguousNumbers): SuggestedFiel
   return questionField(
     `say what ${visibleJson(example)} means: a whole number (type: integer, groups: "${separator}") or a fraction (type: decimal, scale: 3${comma}); all values could be either`,
   )
-}
-
-export const cpfEvidence = ({ filled }: FieldFacts): string =>
-  `all ${formatCount(filled)} values have the check digits of a CPF, a personal identifier of Brazil: mask: cpf hides a part of each`
-
-/** Personal numbers of Brazil with valid check digits. */
-export function areCpfs(values: readonly string[]): boolean {
-  return values.every((text) => isCpf(text.replaceAll(/[.-]/g, '')))
-}
-
-function isCpf(digits: string): boolean {
-  if (!/^\d{11}$/.test(digits) || /^(\d)\1*$/.test(digits)) return false
-  const check = (length: number): number => {
-    const sum = Array.from(digits.slice(0, length)).reduce(
-      (total, digit, index) => total + Number(digit) * (length + 1 - index),
-      0,
-    )
-    return ((10 * sum) % 11) % 10
-  }
-  return check(9) === Number(digits[9]) && check(10) === Number(digits[10])
 }

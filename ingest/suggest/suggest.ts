@@ -13,6 +13,7 @@ import { reasons } from '../source/soundness.ts'
 import { datasetLines } from './dataset-lines.ts'
 import { isYesNo, suggestField } from './column.ts'
 import type { SeenColumn, SuggestedField } from './field.ts'
+import { isDayFirstIn } from './moment-field.ts'
 import { decimalOf } from './number-field.ts'
 import type { Dialect } from '../dialect/dialect.ts'
 import { withoutUnits } from '../dialect/header.ts'
@@ -108,7 +109,8 @@ export async function suggest(files: readonly PlacedFile[], options: SuggestOpti
   }))
   const isBesideYesNo = seenColumns.some(isYesNo)
   const decimal = decimalOf(seenColumns)
-  const columns = seenColumns.map((column) => ({ ...column, isBesideYesNo, decimal }))
+  const isDayFirst = isDayFirstIn(seenColumns)
+  const columns = seenColumns.map((column) => ({ ...column, isBesideYesNo, decimal, isDayFirst }))
   const database = await trialDatabase(scratch)
   const db = await database.connect()
   try {

@@ -1,9 +1,11 @@
 import { counted, visibleJson } from '../../core/text.ts'
+import type { FieldFacts } from '../convert/cast/trial.ts'
 import { formatCount, type SeenColumn, type SuggestedField } from './field.ts'
 import { dayName, momentKeys, centuryQuestion, writtenAs } from './moment-field.ts'
 import { momentForm, momentsOf } from './moments.ts'
-import { areCpfs, cpfEvidence, isWhole, notationKeysOf } from './number-field.ts'
+import { isWhole, notationKeysOf } from './number-field.ts'
 import { isAmbiguous, isLossy, numberForm, type NumberForm } from './numbers.ts'
+import { cpfsAmong } from './personal.ts'
 import { nullWords } from './words.ts'
 
 const longText = 255
@@ -21,23 +23,23 @@ export function textField(
       ? null
       : `say whether ${doubtfulNulls.map((text) => visibleJson(text)).join(' and ')} (${formatCount(doubtfulNulls.reduce((sum, text) => sum + (texts.get(text) ?? 0), 0))} times) are texts or mean null; if null, declare nulls: ${JSON.stringify(['', ...doubtfulNulls])}`
   const longestSeen = Math.max(...valueTexts.map((text) => text.length))
-  const example = visibleJson((valueTexts[0] ?? '').slice(0, 40))
+  const cpfs = cpfsAmong(valueTexts)
+  const example = valueTexts.find((text) => cpfs?.texts.has(text) !== true)
   const valueCount = [...texts].reduce((sum, [text, count]) => (nullWords.has(text) ? sum : sum + count), 0)
   const dateQuestion = centuryQuestion(valueTexts)
-  const areAllCpfs =
-    valueTexts.every((text) => /^\d{3}\.\d{3}\.\d{3}-\d{2}$/.test(text)) && areCpfs(valueTexts)
+  const textEvidence = ({ filled, longest }: FieldFacts): string =>
+    example === undefined
+      ? ''
+      : `${counted(filled, 'text')} of at most ${counted(longest, 'character')}, such as ${visibleJson(example.slice(0, 40))}`
   const keys = { type: longestSeen > longText ? 'text' : 'string', ...nulls }
   const probe = probeOf(name, texts, valueTexts, valueCount)
   if (dateQuestion !== null) return { keys, evidence: () => '', question: dateQuestion, probe }
   return {
     keys,
-    evidence: ({ filled: count, longest }) =>
-      areAllCpfs
-        ? cpfEvidence({ filled: count, longest })
-        : `${counted(count, 'text')} of at most ${counted(longest, 'character')}, such as ${example}`,
-    isNotable: areAllCpfs,
-    // A column of CPFs has no other texts.
-    question: areAllCpfs ? null : nullsQuestion,
+    evidence: (facts) =>
+      [textEvidence(facts), cpfs?.evidence(facts) ?? ''].filter((part) => part !== '').join('; '),
+    isNotable: cpfs !== null,
+    question: example === undefined ? null : nullsQuestion,
     probe,
   }
 }

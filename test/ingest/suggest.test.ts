@@ -226,7 +226,7 @@ test('a plain file without a header gives an entry and notices', async () => {
     '    - { name: column_1, type: integer } # all 50 values are whole numbers of at most 2 digits',
     '    - { name: column_2, type: string } # 50 texts of at most 5 characters, such as "0"; all but 1 of 50 are numbers with a decimal point; the others: "x" (line 41); to give the field this type, with null for the others, declare type: float, nulls: ["","x"]',
     '    - { name: column_3, type: datetime } # all 50 values are written yyyy-mm-dd hh:mm:ss',
-    '    - { name: column_4, type: string } # 50 texts of at most 14 characters, such as "123.456.789-00"',
+    '    - { name: column_4, type: string } # 50 texts of at most 14 characters, such as "123.456.789-00"; some values have the check digits of a CPF, a personal identifier of Brazil: source.ignore leaves the column out; mask: cpf needs a column without other texts',
   ])
 })
 
@@ -312,6 +312,60 @@ test.each([
     expect((await entryOf(content)).entry.fields.map(({ type }) => type)).toEqual(types)
   },
 )
+
+test.each<[title: string, texts: string, type: string, output: RegExp]>([
+  [
+    'days first',
+    '27/09/2018',
+    'date',
+    / date: "dd\/mm\/yyyy"[^]*"07\/10\/2018" is read with the day first, as in the other columns/,
+  ],
+  ['months first', '09/27/2018', 'date', / date: "mm\/dd\/yyyy"[^]* is read with the month first, as in/],
+  ['no dates', 'x', 'string', /say how "07\/10\/2018" is written/],
+  ['dates that leave it open', '01/02/2018', 'string', /say how "07\/10\/2018" is written/],
+  ['both orders', '27/09/2018;09/27/2018', 'string', /say how "07\/10\/2018" is written/],
+  ['years first', '2018/09/27', 'string', /say how "07\/10\/2018" is written/],
+])('a date with two readings is read as other columns with %s show', async (_what, texts, type, expected) => {
+  const header = ['day', ...texts.split(';').map((_, index) => `other_${index}`)].join(';')
+  const { output, entry } = await entryOf(linesOf(header, `07/10/2018;${texts}`, `07/10/2018;${texts}`))
+  expect(entry.fields[0]?.type).toBe(type)
+  expect(output).toMatch(expected)
+})
+
+const suggestedFor = async (texts: readonly string[]): Promise<string> =>
+  (await entryOf(linesOf('n,v', ...texts.map((text, index) => `${index + 1}.5,${text}`)))).output
+
+test.each<[title: string, texts: readonly string[], note: RegExp]>([
+  [
+    'CPFs',
+    ['529.982.247-25', '111.444.777-35'],
+    /all 2 values have .* of a CPF.*: mask: cpf hides a part of each$/m,
+  ],
+  ['CPFs without signs', ['52998224725', '11144477735'], /all 2 values have .* of a CPF/],
+  [
+    'CPFs and CNPJs',
+    ['05.914.650/0001-66', '529.982.247-25'],
+    /such as "05\.914\.650\/0001-66"; some values have .*: mask: cpf hides a part of each, and keeps those of companies \(CNPJ\)$/m,
+  ],
+  ['both without signs', ['05914650000166', '52998224725'], /some values have .* keeps those of companies/],
+  [
+    'CPFs and other texts',
+    ['CPF desconhecido', '529.982.247-25'],
+    /such as "CPF desconhecido"; some values have .*: source\.ignore leaves the column out; mask: cpf needs a column without other texts$/m,
+  ],
+])('a column of %s is pointed out without its personal numbers', async (_what, texts, note) => {
+  const output = await suggestedFor(texts)
+  expect(output).toMatch(note)
+  expect(output).not.toMatch(/529\D?982/)
+})
+
+test.each([
+  ['phone numbers', ['11987654321', '52998224725', '21912345678']],
+  ['wrong check digits', ['529.982.247-26', 'x']],
+  ['CNPJs', ['05.914.650/0001-66']],
+])('a column of %s is not taken for one of personal numbers', async (_what, texts) => {
+  expect(await suggestedFor(texts)).not.toContain('CPF')
+})
 
 test.each([
   ['times', 'times\n10:30\n11:20\n', 1],
