@@ -68,7 +68,9 @@ function missingKeyMessage(path: Path): string {
   const key = path.at(-1)
   return key === undefined
     ? `is empty: it must hold ${knownKeys([]).join(', ')}`
-    : `the key "${key}" is missing`
+    : typeof path.at(-2) === 'string'
+      ? `the key "${key}" of "${path.at(-2)}" is missing`
+      : `the key "${key}" is missing`
 }
 
 function wrongValue(issue: z.core.$ZodIssue, path: Path, value: WrittenValue): string {

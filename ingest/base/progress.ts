@@ -89,7 +89,7 @@ export const silentProgress: Progress = { step: () => {}, advance: () => {}, log
 function describe(state: State, seconds: number): string {
   const fraction = Math.min(1, Math.max(0, state.fraction))
   const words = [`${Math.floor(fraction * 100)} %`]
-  if (state.rows !== undefined) words.push(`${state.rows.toLocaleString('en')} rows`)
+  if (state.rows !== undefined && state.rows > 0) words.push(`${state.rows.toLocaleString('en')} rows`)
   if (state.bytes !== undefined && seconds >= 1)
     words.push(`${(state.bytes / 1e6 / seconds).toFixed(0)} MB/s`)
   if (fraction > 0.01 && seconds >= 1) words.push(`${timeLeft((seconds * (1 - fraction)) / fraction)} left`)

@@ -48,6 +48,12 @@ testFaults([
   ],
   ['a missing key', '    collected_at: 2020-02-29\n', '', ['c.yaml:10:5: the key "collected_at" is missing']],
   [
+    'a missing key of a license',
+    "license: { name: A, url: 'https://example.org' }",
+    'license: { name: A }',
+    ['c.yaml:15:14: the key "url" of "license" is missing'],
+  ],
+  [
     'a number where text belongs',
     'name: city, type',
     'name: 012, type',
