@@ -217,7 +217,7 @@ async function lossesIn(columnTexts: readonly (readonly string[])[]): Promise<un
   })
 }
 
-test.each(isQuick ? [10] : [10, 2000])(
+test.each(isQuick ? [10] : [10, 1000])(
   '%d random columns lose nothing by the suggested types',
   async (count) => {
     await fc.assert(

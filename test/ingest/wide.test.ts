@@ -59,7 +59,7 @@ function tableOf(columns: readonly number[], isGood: boolean) {
   }
 }
 
-const columns = Array.from({ length: isQuick ? 40 : 240 }, (_, column) => column)
+const columns = Array.from({ length: isQuick ? 40 : 120 }, (_, column) => column)
 const parts = Array.from({ length: columns.length / 20 }, (_, part) =>
   columns.slice(20 * part, 20 * part + 20),
 )

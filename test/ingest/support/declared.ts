@@ -84,9 +84,9 @@ export const bad = (...lines: readonly string[]): Came =>
   )
 
 /** A source whose header is another; a column twice, or no column of the table, cannot be accepted. */
-export const misfit = (problems: string, hint = ''): Came =>
+export const misfit = (problems: string, hint = '', file = ''): Came =>
   refused(
-    `the header in line 1 does not match the catalog: ${problems}. ${hint}Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog` +
+    `the header${file === '' ? '' : ` of ${file}`} in line 1 does not match the catalog: ${problems}. ${hint}Remedy: change the source, or the fields (or source.rename, source.ignore) of the table in the catalog` +
       (!/appears twice|source\.drop|"a" is missing; the column "b" is missing/.test(problems)
         ? '; `acervo ingest --accept-drift d/t` publishes it, with nulls for missing columns and without unknown ones'
         : ''),

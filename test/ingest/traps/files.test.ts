@@ -107,7 +107,7 @@ describe('facts that files state by their names and content', () => {
       'a column that is no field',
       { files: 'd/*.csv', union_by_name: true },
       { 'd/1.csv': 'a,b\nk,1\n', 'd/2.csv': 'b,x\n2,y\n' },
-      misfit('the column "x" is not a field of d/t (did you mean "a"?)'),
+      misfit('the column "x" is not a field of d/t (did you mean "a"?)', '', '2.csv'),
     ],
     [
       'a fault in a file after one with other columns',
