@@ -76,7 +76,6 @@ function inReferenceOrder(tables: readonly Table[]): Table[] {
   return [...orderedTables]
 }
 
-/** Decides about a table as an ingest would, without publishing, and describes the outcome. */
 async function checkTable(
   table: Table,
   options: CheckOptions & { readonly scratch: string; readonly unpublished: Map<string, readonly string[]> },

@@ -111,7 +111,6 @@ export function markdownOf(report: CheckReport): string {
   return textWithin([lines, ...listedTables.map(detailsOf).filter((details) => details.length > 0)])
 }
 
-/** Joins groups of lines that fit into a comment, and counts the others. */
 function textWithin([head = [], ...groups]: readonly (readonly string[])[]): string {
   let text = head.join('\n').slice(0, commentMax)
   for (const [index, group] of groups.entries()) {

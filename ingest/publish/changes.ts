@@ -212,7 +212,6 @@ export async function verifyChanges(store: Store, manifest: Manifest): Promise<v
   }
 }
 
-/** Writes rows that occur more often on one side than on the other, and verifies the file. */
 async function writeDifference(
   conversion: Conversion,
   folder: string,

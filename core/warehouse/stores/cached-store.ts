@@ -120,7 +120,6 @@ export class CachedStore implements Store {
     return path.join(this.localFolder, folderName, createHash('sha256').update(subject).digest('hex'))
   }
 
-  /** Requests an answer and caches it in a file; if the store is unreachable, returns the cached answer. */
   async #requestOrCached(
     subject: string,
     request: () => Promise<string | null>,

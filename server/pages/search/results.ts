@@ -321,7 +321,6 @@ function chartLine({ context, snapshots }: PageService, { view, value }: ChartMa
   </li>`
 }
 
-/** Line of a search result that leads to the rows with a value; null if they cannot be filtered. */
 function valueLine(
   { context, snapshots }: PageService,
   { table, field, value, name, rows, isPart, state }: PlacedValue,
