@@ -284,9 +284,9 @@ const otherMedia = /* css */ `
   .grid thead th.number { white-space: nowrap; }
   .chooser .control { flex: 1 1 40%; }
   .chooser select { width: 100%; }
-  .menu[open] > :last-child, .menu:is(.end, .filter)[open] > :last-child { position: fixed; inset: auto 8px calc(3rem + 16px); width: auto; max-width: none; max-height: 75vh; }
-  .menu[open] > summary::after { content: '✕'; position: fixed; z-index: 7; inset: auto 8px 8px; line-height: 3rem; text-align: center; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); }
-  .menu[open] > summary::before { content: ''; position: fixed; inset: 0; z-index: 5; }
+  .menu[open] > :last-child, .menu:is(.end, .filter)[open] > :last-child, .profiles .profile[open] > :last-child { position: fixed; z-index: 6; inset: auto 8px calc(3rem + 16px); width: auto; max-width: none; max-height: 75vh; }
+  :is(.menu, .profile)[open] > summary::after { content: '✕'; position: fixed; z-index: 7; inset: auto 8px 8px; line-height: 3rem; text-align: center; color: var(--ink); background: var(--paper); border: 1px solid var(--soft); border-radius: var(--round); }
+  :is(.menu, .profile)[open] > summary::before { content: ''; position: fixed; inset: 0; z-index: 5; }
   .bar .count { margin-left: 0; flex: 1; }
   .columns summary span { display: none; }
   .bar .chips { order: 1; flex: 1 1 60%; }

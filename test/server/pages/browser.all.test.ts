@@ -339,6 +339,25 @@ describeInBrowser('in a browser,', () => {
     await page.close()
   })
 
+  test('on a phone, a profile opens within the screen, its values lead to their rows, and it closes', async () => {
+    const page = await browser().newPage({ viewport: { width: 390, height: 844 } })
+    await page.goto(`${at.base}/en/dataset/covid19/caso/`)
+    for (const index of [0, 1, 2]) {
+      await page.click(`.profile summary >> nth=${index}`)
+      const box = await page.locator('.profile[open] > div').boundingBox()
+      expect(box?.x).toBeGreaterThanOrEqual(0)
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(390)
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(844)
+      // The cross is at the bottom of the screen.
+      await page.mouse.click(195, 820)
+      expect(await page.locator('.profile[open]').count()).toBe(0)
+    }
+    await page.click('.profile:has(.values) summary >> nth=0')
+    await page.click('.profile[open] .values a >> nth=0')
+    await page.waitForURL(/\?\w+=/)
+    await page.close()
+  })
+
   test('a printed table shows all its columns, and large text does not scroll sideways on a phone', async () => {
     // A page of A4 across, without its margins.
     const page = await browser().newPage({ viewport: { width: 1047, height: 700 } })
