@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { LocalFiles } from '../../core/warehouse/stores/local-files.ts'
 import type { PinnedFile } from '../../core/warehouse/stores/store.ts'
@@ -55,6 +55,25 @@ test('the least recently used file is evicted first, and never a pinned one', as
   ;(await local.hold(held('d/t/1/c')))()
   expect(here()).toEqual(['d/t/1/c', 'd/t/1/d'])
   expect(asked.map((key) => key.at(-1)).join('')).toBe('abcbdc')
+})
+
+test('a start is not disturbed by scratch folders that are created and removed meanwhile', async () => {
+  const { folder, open } = await elsewhere({}, 5)
+  const over = new AbortController()
+  const works = [1, 2, 3, 4].map(async (work) => {
+    const scratch = path.join(folder, `.scratch/${work}`)
+    while (!over.signal.aborted) {
+      await mkdir(path.join(scratch, 'work'), { recursive: true })
+      await rm(scratch, { recursive: true })
+    }
+  })
+  try {
+    for (let start = 0; start < 100; start += 1) (await open().hold([]))()
+  } finally {
+    over.abort()
+    await Promise.all(works)
+  }
+  expect(open().bytes).toBe(0)
 })
 
 test('a reader that needs room waits until a file is released', async () => {

@@ -208,11 +208,8 @@ export class LocalFiles {
       if (key !== undefined && version !== undefined) notesByKey.set(key, version)
     }
     const validLines: string[] = []
-    for (const directoryEntry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!directoryEntry.isFile()) continue
-      const place = path.join(directoryEntry.parentPath, directoryEntry.name)
+    for (const place of await filesBelow(folder)) {
       const key = path.relative(folder, place).split(path.sep).join('/')
-      if (key.startsWith('.')) continue
       const [version, bytes] = [versionOf(place), await sizeOf(place)]
       if (key.endsWith('.draft')) await rm(place, { force: true })
       else {
@@ -231,6 +228,16 @@ class OtherBytes extends Error {
     super('the file in the store differs from the published one')
     this.name = 'OtherBytes'
   }
+}
+
+/** Leaves out `.scratch`, where other work creates and removes folders. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = (await readdir(folder, { withFileTypes: true })).filter(({ name }) => !name.startsWith('.'))
+  const places = entries.map(async (entry) => {
+    const place = path.join(folder, entry.name)
+    return entry.isDirectory() ? filesBelow(place) : entry.isFile() ? [place] : []
+  })
+  return (await Promise.all(places)).flat()
 }
 
 async function isFile(place: string, { bytes, sha256 }: PinnedFile): Promise<boolean> {
