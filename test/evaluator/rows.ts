@@ -434,6 +434,7 @@ function randomCondition(
   }
   if (operator === 'has') {
     const item = pick(random, [...(JSON.parse(String(first)) as string[]), 'none'])
+    if (item === '""') return null
     return { name, text: item === '' ? '""' : item, asked: { field, operator, values: [item] } }
   }
   if (operator === 'within') {
@@ -457,7 +458,8 @@ function randomCondition(
     return { name, text, asked: { field, operator, values } }
   }
   const text = written(random, field, first, operator === 'eq' || operator === 'ne')
-  if (name === field.name && text === 'None') return null
+  // `None` means null, and `""` the empty text.
+  if ((name === field.name && text === 'None') || text === '""') return null
   return { name, text: text === '' ? '""' : text, asked: { field, operator, values: [first] } }
 }
 
