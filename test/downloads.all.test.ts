@@ -239,7 +239,7 @@ describeInBrowser('a browser', () => {
     60_000,
   )
 
-  test('lets a script read every byte', async () => {
+  test('lets a script fetch a whole download, page or export', async () => {
     const page = await browser().newPage()
     for (const [target, address] of Object.entries(targets)) {
       const text = await page.evaluate(

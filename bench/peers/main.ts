@@ -192,7 +192,7 @@ async function cpuMsPerRequest(peer: Peer, requestOf: Ask, expectedRows: number)
     let number = firstNumber
     for (; number < firstNumber + requestsMax && performance.now() < endsAt; number += 1) {
       const request = requestOf(peer.asks, number)
-      // The peer lacks this case: the division by 0 gives no figure.
+      // The peer has no such case. The caller divides by this 0, and prints no figure.
       if (request === undefined) return 0
       const rowCount = peer.rowsIn(await responseOf(request))
       if (expectedRows > 0 && rowCount !== expectedRows)

@@ -5,7 +5,7 @@ import { commonDelimiters } from '../source/soundness.ts'
 import { filledIn, isHeader, isLikelyHeader, secondLineOf } from './header.ts'
 import {
   consistentShare,
-  quoteSignsOf,
+  quoteEvidenceOf,
   readingOf,
   recordsOf,
   type Candidate,
@@ -63,7 +63,7 @@ function candidatesIn(
         if (reading === null || (skipLines > 0 && !isPreamble(text, readingOptions, reading))) continue
         const share = reading.rows === 0 ? 1 : reading.rowsLikeHeader / reading.rows
         if (share < shareMin) continue
-        const quoteSigns = quoteSignsOf(text, readingOptions, quotes)
+        const quoteEvidence = quoteEvidenceOf(text, readingOptions, quotes)
         candidates.push({
           ...candidateDefaults,
           delimiter,
@@ -72,7 +72,7 @@ function candidatesIn(
           comment,
           share,
           ...reading,
-          ...quoteSigns,
+          ...quoteEvidence,
         })
       }
     }

@@ -17,7 +17,7 @@ export interface SampleReading {
   readonly lastLines: number
 }
 
-interface QuoteSigns {
+interface QuoteEvidence {
   readonly enclosed: number
   /** Rows with a value that needs quotes, because it contains a delimiter, line break or quote. */
   readonly requiredQuotes: number
@@ -28,7 +28,7 @@ interface QuoteSigns {
   readonly cut: ReadonlyMap<string, number>
 }
 
-export interface Candidate extends SampleReading, QuoteSigns {
+export interface Candidate extends SampleReading, QuoteEvidence {
   readonly delimiter: string
   readonly quote: string | null
   readonly skipLines: number
@@ -139,7 +139,7 @@ function linesIn(text: Buffer): number {
     .filter((line) => line.trim() !== '').length
 }
 
-export function quoteSignsOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteSigns {
+export function quoteEvidenceOf(text: Buffer, way: Way, quotes: readonly string[]): QuoteEvidence {
   const { marks } = way
   let [enclosedRecords, requiredQuotes] = [0, 0]
   const cutRecords = new Map(quotes.map((quote) => [quote, 0]))

@@ -262,7 +262,7 @@ async function publishAndReport(
   }
   await publish(store, table, folder, manifest, existingKeys)
   await clearFailure(store, table)
-  // A newly published source is not held back any more.
+  // No rollback holds back a source that is published again.
   await clearRollbacks(store, table)
   return { status: 'published', table, manifest, report }
 }

@@ -249,9 +249,9 @@ function startKeeper(check: (start: Buffer) => void): (chunk: Buffer) => void {
 
 function requireStructure(scans: readonly Scan[]): void {
   if (scans.at(-1)?.scanner.hasFault !== true) return
-  const rows = scans.reduce((sum, { scanner }) => sum + scanner.counts.rejectedRows, 1)
+  const faultyRows = 1 + scans.reduce((sum, { scanner }) => sum + scanner.counts.rejectedRows, 0)
   throw new TableFailure('the source cannot be read as CSV; nothing was published', rejectsIn(scans), {
-    count: rows,
+    count: faultyRows,
     remedy: 'correct these lines of the source, or its encoding, delimiter or quote in the catalog',
   })
 }

@@ -28,10 +28,11 @@ export function hasQuestions({ remarks, fields }: Suggestion): boolean {
   return remarks.some(({ isQuestion }) => isQuestion) || fields.some(({ question }) => question !== null)
 }
 
-/** Fields with examples, facts, then numbered questions. */
+/** A summary, fields with examples, further facts, then numbered questions. */
 export function noticeLines({ remarks, fields }: Suggestion): string[] {
   const facts = remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [] : [text]))
-  const columns = fields.flatMap(({ name, notice }) =>
+  const [summary, furtherFacts] = [facts.slice(0, 1), facts.slice(1)]
+  const fieldNotices = fields.flatMap(({ name, notice }) =>
     notice === null ? [] : [`field "${name}": ${notice}`],
   )
   const questions = [
@@ -41,9 +42,7 @@ export function noticeLines({ remarks, fields }: Suggestion): string[] {
     ...remarks.flatMap(({ text, isQuestion }) => (isQuestion ? [text] : [])),
   ]
   return [
-    ...[...facts.slice(0, 1), ...fieldTableLines(fields), ...facts.slice(1), ...columns].map(
-      (line) => `  ${line}`,
-    ),
+    ...[...summary, ...fieldTableLines(fields), ...furtherFacts, ...fieldNotices].map((line) => `  ${line}`),
     ...(questions.length === 0 ? [] : ['questions; answer each by a change of the entry in the catalog:']),
     ...questions.map((line, index) => `  ${index + 1}. ${line}`),
   ]

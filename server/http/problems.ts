@@ -141,20 +141,20 @@ export function typeOf(code: ProblemCode): string {
   return row.type ?? `urn:acervo:problem:${code}`
 }
 
-export interface ProblemForm {
+export interface ProblemFormat {
   readonly mediaType: string
   readonly headers: Readonly<Record<string, string>>
   readonly text: (problem: Problem, instance: string) => string
 }
 
-const jsonForm: ProblemForm = { mediaType: 'application/problem+json', headers: {}, text: problemBody }
+const jsonFormat: ProblemFormat = { mediaType: 'application/problem+json', headers: {}, text: problemBody }
 
 /** An error that is no Problem is a bug: it is logged, and the client sees no details. */
 export function answerProblem(
   error: unknown,
   res: ServerResponse,
   log: Log,
-  form: ProblemForm = jsonForm,
+  form: ProblemFormat = jsonFormat,
 ): void {
   // Work that stopped because its client disconnected is no bug.
   if ((res.destroyed || res.req.socket.destroyed) && isAbort(error)) return
@@ -183,7 +183,11 @@ const ofAnswers = [
   'Trailer',
 ]
 
-function sendProblem(res: ServerResponse, problem: Problem, { mediaType, headers, text }: ProblemForm): void {
+function sendProblem(
+  res: ServerResponse,
+  problem: Problem,
+  { mediaType, headers, text }: ProblemFormat,
+): void {
   const body = Buffer.from(text(problem, `urn:uuid:${requestId(res)}`))
   // Remove the headers of the intended response.
   for (const name of ofAnswers) res.removeHeader(name)

@@ -240,7 +240,6 @@ export function oEmbed(
   }
 }
 
-/** Finds the frame for the address of a table or chart of this service; null for any other. */
 function frameAt(
   url: string,
   { origin, pathname }: URL,

@@ -1,6 +1,6 @@
 import { searchForm } from './search/results.ts'
 import { type Language, languages } from '../../core/catalog/names.ts'
-import { problemRows, type ProblemCode, type WholeTable, type ProblemForm } from '../http/problems.ts'
+import { problemRows, type ProblemCode, type WholeTable, type ProblemFormat } from '../http/problems.ts'
 import type { ParameterError } from '../query/errors.ts'
 import { framed, type PageContext } from './frame.ts'
 import { html, type Html, textOf } from './html.ts'
@@ -162,11 +162,11 @@ function insteadPart({ words }: PageContext, { file, duckdb }: WholeTable): Html
 /** Shows errors as pages, in the language of the address or of the browser. */
 export function problemForms(
   contexts: PageContexts,
-): (target: string, headers: IncomingHttpHeaders) => ProblemForm {
+): (target: string, headers: IncomingHttpHeaders) => ProblemFormat {
   return (target, headers) => {
     const [, first] = target.split('/', 2)
     const language = languages.find((code) => code === first) ?? languageFor(headers['accept-language'])
-    return htmlProblemForm(contextFor(contexts, language), target)
+    return htmlProblemFormat(contextFor(contexts, language), target)
   }
 }
 
@@ -178,7 +178,7 @@ function decodableParameters(target: string): readonly (readonly [string, string
   }
 }
 
-function htmlProblemForm(context: PageContext, target: string): ProblemForm {
+function htmlProblemFormat(context: PageContext, target: string): ProblemFormat {
   return {
     mediaType: 'text/html; charset=utf-8',
     headers: pageHeaders(pagePolicy, context.words.locale),

@@ -87,9 +87,9 @@ export function parseChangedRows(
   ])
   const errors = query.conditions.flatMap(({ field: { name }, operator, values }) => {
     const choices = choicesByName.get(name) ?? []
-    const isNamed = name === kindColumn ? ['eq', 'ne', 'in'].includes(operator) : operator === 'has'
+    const comparesChoices = name === kindColumn ? ['eq', 'ne', 'in'].includes(operator) : operator === 'has'
     const unknown =
-      isNamed && choices.length > 0 ? values.find((value) => !choices.includes(value)) : undefined
+      comparesChoices && choices.length > 0 ? values.find((value) => !choices.includes(value)) : undefined
     if (unknown === undefined) return []
     const parameter = operator === 'eq' ? name : `${name}__${operator}`
     const hint = didYouMean(unknown, choices)

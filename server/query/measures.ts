@@ -154,6 +154,6 @@ function splitName(name: string): [field: string, hasFunction: boolean] {
   return end === -1 ? [name, false] : [name.slice(0, end), true]
 }
 
-function unknownMeasure(problem: string): Invalid {
-  return new Invalid(`The parameter "measure" names ${problem}`, 'unknown-name')
+function unknownMeasure(namedThing: string): Invalid {
+  return new Invalid(`The parameter "measure" names ${namedThing}`, 'unknown-name')
 }

@@ -30,7 +30,7 @@ export function changesOf(later: Snapshot, since: SnapshotId | null): ChangesSna
   const table = tableOf(later.table, changes)
   const rows = changes.added + changes.removed + changes.changed
   const parts = file === undefined || rows === 0 ? [] : [{ ...file, firstRow: 0, rows }]
-  const manifest = manifestOf(later.manifest, table, changes.fields, parts, rows)
+  const manifest = changesManifest(later.manifest, table, changes.fields, parts, rows)
   return {
     ...later,
     table,
@@ -113,10 +113,11 @@ function tableOf(table: Table, { since, fields: names, key }: KnownChanges): Tab
   }
 }
 
-function manifestOf(
+/** A manifest with which changes are read like the rows of a table. */
+function changesManifest(
   later: Manifest,
   table: Table,
-  names: readonly string[],
+  comparedFields: readonly string[],
   parts: Manifest['parts'],
   rows: number,
 ): Manifest {
@@ -134,7 +135,9 @@ function manifestOf(
     files: [],
     fields: storedFields(table),
     // The file has the order of its ingest, which the catalog may have changed since.
-    order: later.order.filter((term) => names.some((name) => term.startsWith(`${quotedName(name)} `))),
+    order: later.order.filter((term) =>
+      comparedFields.some((name) => term.startsWith(`${quotedName(name)} `)),
+    ),
     import_date: importDate,
     collected_at: collectedAt,
     sources: [],

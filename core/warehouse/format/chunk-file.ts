@@ -67,7 +67,7 @@ class ChunkLocations {
   }
 }
 
-/** The sections of a file, or the locations of the chunks of one section. */
+/** Places of the sections of a file, or of the chunks of one section. */
 export type ChunkDirectory = Buffer | ChunkLocations
 
 interface ChunkSource {

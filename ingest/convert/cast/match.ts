@@ -35,7 +35,7 @@ export function matchHeader(
     if (name !== null) columns.set(name, index)
   }
   const missingNames = readFields.filter((name) => !columns.has(name))
-  // Without a header, the first line is a row, whose values must stay hidden.
+  // If the header is missing, the names are values of a row.
   const hidesNames = hidesRows(table)
   const unknownNames = [...columns.keys()].filter((name) => !readFields.includes(name))
   const faults = [...repeatedNames].map((name) =>

@@ -129,7 +129,7 @@ interface ExpectedSums {
   readonly hashes: readonly Uint32Array[]
 }
 
-const halves = (value: string): string[] =>
+const hashHalves = (value: string): string[] =>
   [0, 24].map((shift) => `((hash(${value}) >> ${shift}) & 16777215)`)
 
 /** Sums hashes of the values in each group of rows, weighted by position so that swapped values show. */
@@ -140,7 +140,9 @@ export async function expectedSums(
 ): Promise<Map<number, ExpectedSums>> {
   if (fields.length === 0) return new Map()
   const weightedSums = fields.flatMap(({ index }) =>
-    halves(`f${index}`).map((half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`),
+    hashHalves(`f${index}`).map(
+      (half) => `sum(${half}::bigint * (file_row_number % ${groupRows} + 1))::double`,
+    ),
   )
   const sums = fields.map(() => new Float64Array(2 * groupCount(rows)))
   const sumRows = await conversion.db.rows(
@@ -162,7 +164,7 @@ export async function expectedSums(
 }
 
 async function hashesOf({ db }: Conversion, field: CodedField): Promise<Uint32Array[]> {
-  const hashed = halves('value').map((half) => `${half}::uinteger`)
+  const hashed = hashHalves('value').map((half) => `${half}::uinteger`)
   const [codes = new Uint32Array(), ...columns] = await db.numberColumns(
     `select code::uinteger, ${hashed.join(', ')} from (select value, code from ${tableOf(field)} where value is not null
       union all select null, ${field.values})`,

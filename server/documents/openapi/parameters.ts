@@ -138,7 +138,6 @@ export function conditionParameters({ table, report }: TableDescription): Named[
   })
 }
 
-/** Example values of parameters, by name, that match rows. */
 function exampleValues(table: Table, report: TableDescription['report']): ReadonlyMap<string, unknown> {
   const examples = new Map<string, unknown>()
   for (const { parameters } of exampleQueries(table, report)) {

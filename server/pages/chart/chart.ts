@@ -328,7 +328,7 @@ function figurePart(service: PageService, view: ChartView): Html {
 
 const linesMax = 2000
 
-/** Named groups are sorted by value, the greatest first; others keep the order of the aggregate. */
+/** Sorts the groups of one named term by value, the greatest first, unless the query has an ordering. */
 function shownGroups({ aggregation }: ChartView, { groups, selected }: Aggregate): number[] {
   const { terms, measures, ordering } = aggregation
   const [term, ...furtherTerms] = terms

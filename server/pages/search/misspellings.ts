@@ -14,7 +14,7 @@ interface FoundWords {
 
 const misspeltMin = 5
 
-/** Finds a part of a text whose words are not found, and values that differ from it in one letter. */
+/** Finds a part of unknown words, and values that differ from it in one letter. */
 export async function findMisspelling(
   sources: Sources,
   foldedText: string,

@@ -42,7 +42,8 @@ export async function findOrderedValues(
     for (const group of selected) {
       const value = values[group] ?? ''
       const rows = Number(counts[group] ?? 0)
-      if (rows >= table.minGroupSize) matches.push({ table, field, value, name: value, rows, isPart: false })
+      if (rows >= table.minGroupSize)
+        matches.push({ table, field, value, name: value, rows, isPartOfValue: false })
     }
   }
   return matches

@@ -170,7 +170,7 @@ function rank(
   const rankByKey = new Map(tables.map((match, index) => [keyOf(match), index]))
   const rankOf = (key: CatalogKey): number => rankByKey.get(keyOf(key)) ?? tables.length
   return {
-    chartValues: countingValues.map(({ match }) => match).filter(({ isPart }) => !isPart),
+    chartValues: countingValues.map(({ match }) => match).filter(({ isPartOfValue }) => !isPartOfValue),
     // Tables that match at most half as many words as the best are about something else.
     tables: tables.filter((match) => 2 * match.words.size > mostWords).slice(0, tablesMax),
     bestValues: countingValues
@@ -323,10 +323,10 @@ function chartLine({ context, snapshots }: PageService, { view, value }: ChartMa
 
 function valueLine(
   { context, snapshots }: PageService,
-  { table, field, value, name, rows, isPart, state }: PlacedValue,
+  { table, field, value, name, rows, isPartOfValue, state }: PlacedValue,
 ): Html | null {
   const { addresses, language, words } = context
-  const parameter = isPart ? ([`${field.name}__contains`, value] as const) : equalTo(field, value)
+  const parameter = isPartOfValue ? ([`${field.name}__contains`, value] as const) : equalTo(field, value)
   if (parameter === null) return null
   const { count } = writtenIn(words)
   const period = coverageOf(table, snapshots.current(table)?.report ?? null)
@@ -338,8 +338,8 @@ function valueLine(
   return html`<li>
     <a
       href="${addresses.table(language, table)}${queryLink(new Map([parameter, ...(state === null ? [] : [state.parameter])]))}"
-      >${titleOf(field)}${isPart ? ` ${words.contains}` : ':'} ${name}${state !== null && ` (${state.name})`}
-      · ${titleOf(table)}</a
+      >${titleOf(field)}${isPartOfValue ? ` ${words.contains}` : ':'}
+      ${name}${state !== null && ` (${state.name})`} · ${titleOf(table)}</a
     >
     <span class="facts">${facts.join(' · ')}</span>
   </li>`

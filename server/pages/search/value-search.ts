@@ -23,7 +23,7 @@ export interface ValueMatch {
   readonly value: string
   readonly name: string
   readonly rows: number | null
-  readonly isPart: boolean
+  readonly isPartOfValue: boolean
 }
 
 const valuesMax = 1_000_000
@@ -75,7 +75,7 @@ export async function findPartsOfValues(sources: Sources, foldedText: string): P
     matches.push(
       furtherMatches.length === 0
         ? first
-        : { ...first, value: foldedText, name: foldedText, rows, isPart: true },
+        : { ...first, value: foldedText, name: foldedText, rows, isPartOfValue: true },
     )
   }
   return matches
@@ -91,7 +91,7 @@ export async function findValuesLike(sources: Sources, foldedText: string): Prom
 export function distinctValues(matches: readonly ValueMatch[]): ValueMatch[] {
   const byKey = new Map<string, ValueMatch>()
   for (const match of matches) {
-    const key = JSON.stringify([tableId(match.table), match.field.name, match.value, match.isPart])
+    const key = JSON.stringify([tableId(match.table), match.field.name, match.value, match.isPartOfValue])
     if (!byKey.has(key)) byKey.set(key, match)
   }
   return [...byKey.values()]
@@ -134,7 +134,7 @@ async function* valuesByField(
       const name = nameOf(field, value)
       const isMatch = isWanted(folded) || (name !== value && isWanted(foldText(name)))
       if (isMatch && rows >= table.minGroupSize)
-        matches.push({ table, field, value, name, rows, isPart: false })
+        matches.push({ table, field, value, name, rows, isPartOfValue: false })
     }
     yield matches
   }
@@ -150,7 +150,7 @@ function reportedValues(table: Table, field: Field, { choices, report }: Snapsho
     value,
     name: nameOf(field, value),
     rows: counts.get(value) ?? null,
-    isPart: false,
+    isPartOfValue: false,
   }))
 }
 

@@ -25,19 +25,25 @@ export async function valuesByState(
 ): Promise<PlacedValue[]> {
   const { table, field, value } = match
   const unsplit = [{ ...match, state: null }]
-  const uf = table.fields.find(({ kind, name }) => kind === 'uf' && table.filters.includes(name))
+  const stateField = table.fields.find(({ kind, name }) => kind === 'uf' && table.filters.includes(name))
   const condition = equalTo(field, value)
   const snapshot = snapshots.current(table)
-  if (uf === undefined || uf === field || condition === null || match.isPart || snapshot === null)
+  if (
+    stateField === undefined ||
+    stateField === field ||
+    condition === null ||
+    match.isPartOfValue ||
+    snapshot === null
+  )
     return unsplit
-  const parameters = new URLSearchParams([condition, ['group', formatList([uf.name])]])
+  const parameters = new URLSearchParams([condition, ['group', formatList([stateField.name])]])
   const query = parseAggregateQuery(table, `?${parameters.toString()}`)
   const { groups, selected } = await aggregate(snapshot, query, engine, requester)
   if (selected.length < 2 || selected.length > statesMax) return unsplit
   const [states = [], counts = []] = groups.columns
   return [...selected].flatMap((group) => {
     const state = states[group] ?? null
-    const parameter = state === null ? null : equalTo(uf, state)
+    const parameter = state === null ? null : equalTo(stateField, state)
     if (state === null || parameter === null) return []
     const name = stateNames.get(state) ?? state
     return { ...match, rows: Number(counts[group] ?? 0), state: { parameter, name } }

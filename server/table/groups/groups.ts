@@ -117,7 +117,7 @@ export function floatText({ aggregate }: Measure, sum: DoubleSum, count: number)
   return count === 0 ? null : doubleText(sum.dividedBy(aggregate === 'sum' ? 1 : count))
 }
 
-function quotientText(field: Field, column: Field, units: bigint, count: number): string {
+function quotientText(field: Field, column: Field, scaledSum: bigint, count: number): string {
   const further = column.scale - (field.type === 'decimal' ? field.scale : 0)
-  return scaledText(roundedQuotient(units * 10n ** BigInt(further), BigInt(count)), column.scale)
+  return scaledText(roundedQuotient(scaledSum * 10n ** BigInt(further), BigInt(count)), column.scale)
 }

@@ -34,7 +34,7 @@ interface RowsRead {
 /** True if the row store can write this form with so many rows. */
 export function canReadStored(snapshot: Snapshot, form: LineForm, rows: number): boolean {
   if (!hasRowStores(snapshot)) return false
-  if (areJson(snapshot, form)) return true
+  if (areStoredAsJson(snapshot, form)) return true
   const { stored } = form.format
   const isKnown = stored.isJson || form.fields.every(({ type }) => typeRow(type).csvOfJson !== null)
   return isKnown && rows <= valuesRowsMax
@@ -45,10 +45,10 @@ export function hasRowStores({ manifest: { parts, row_stores: stores } }: Snapsh
 }
 
 export function areStored(snapshot: Snapshot, form: LineForm): boolean {
-  return hasRowStores(snapshot) && areJson(snapshot, form)
+  return hasRowStores(snapshot) && areStoredAsJson(snapshot, form)
 }
 
-function areJson({ manifest }: Snapshot, { format, fields }: LineForm): boolean {
+function areStoredAsJson({ manifest }: Snapshot, { format, fields }: LineForm): boolean {
   return format.stored.isJson && fields.length === manifest.fields.length
 }
 
@@ -167,7 +167,7 @@ async function piecesOf(
   yielder: EventLoopYielder,
 ): Promise<readonly Uint8Array[]> {
   await rows.load(slices, yielder)
-  if (!areJson(snapshot, form)) return writtenValues(snapshot, form, rows, slices, requester, yielder)
+  if (!areStoredAsJson(snapshot, form)) return writtenValues(snapshot, form, rows, slices, requester, yielder)
   const bytes = sumOf(slices.map((slice) => rows.size(slice)))
   requireSize(bytes, requester)
   const { separator } = form.format

@@ -353,7 +353,7 @@ describe('documents of published tables', () => {
     },
   )
 
-  test('describe the rows in the schema of Arrow', async () => {
+  test('include an Arrow schema that equals the schema of the rows', async () => {
     const { body: schema } = await rawGet(service.app, '/metadata/d/t/schema.arrow')
     const { body: rows } = await rawGet(service.app, '/api/v1/dataset/d/t/data/?format=arrow')
     const [bare, full] = [tableFromIPC(schema), tableFromIPC(rows)]

@@ -174,15 +174,15 @@ export async function sortPositions(
       const code = codes[position - start] ?? 0
       ranks[index] = direction === 'asc' || code === nullCode ? code : nullCode - 1 - code
     }
-    order = sortedBy(ranks, order, nullCode + 1)
+    order = orderedByRank(ranks, order, nullCode + 1)
   }
   return order.map((index) => positions[index] ?? 0)
 }
 
-function sortedBy(ranks: Uint16Array, order: Uint32Array, width: number): Uint32Array<ArrayBuffer> {
-  const ends = new Uint32Array(width + 1)
+function orderedByRank(ranks: Uint16Array, order: Uint32Array, rankCount: number): Uint32Array<ArrayBuffer> {
+  const ends = new Uint32Array(rankCount + 1)
   for (const rank of ranks) ends[rank + 1] = (ends[rank + 1] ?? 0) + 1
-  for (let rank = 1; rank <= width; rank += 1) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0)
+  for (let rank = 1; rank <= rankCount; rank += 1) ends[rank] = (ends[rank] ?? 0) + (ends[rank - 1] ?? 0)
   const sortedRanks = new Uint32Array(order.length)
   for (const index of order) {
     const rank = ranks[index] ?? 0
