@@ -65,12 +65,9 @@ function hasRightKind(issues: readonly z.core.$ZodIssue[]): boolean {
 }
 
 function missingKeyMessage(path: Path): string {
-  const key = path.at(-1)
-  return key === undefined
-    ? `is empty: it must hold ${knownKeys([]).join(', ')}`
-    : typeof path.at(-2) === 'string'
-      ? `the key "${key}" of "${path.at(-2)}" is missing`
-      : `the key "${key}" is missing`
+  const [parent, key] = [path.at(-2), path.at(-1)]
+  if (key === undefined) return `is empty: it must hold ${knownKeys([]).join(', ')}`
+  return `the key "${key}"${typeof parent === 'string' ? ` of "${parent}"` : ''} is missing`
 }
 
 function wrongValue(issue: z.core.$ZodIssue, path: Path, value: WrittenValue): string {

@@ -108,6 +108,7 @@ export interface RequestedTable {
   readonly key: readonly unknown[]
 }
 
+/** Refuses query parameters. */
 export function requestedTable(
   { catalog, snapshots }: PageService,
   { params, target }: ResourceRequest,
