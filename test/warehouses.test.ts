@@ -180,6 +180,17 @@ testAll(
   },
 )
 
+testAll('the command verify names no table whose source an ingest holds back after a rollback', async () => {
+  const { settings } = await oneTable('n\n1\n2\n', ['n:integer'])
+  const { CATALOG = '' } = settings
+  const text = await readFile(CATALOG, 'utf8')
+  await writeFile(CATALOG, text.replace('"order":["n"]', '"order":["n desc"]'))
+  expect((await run('ingest', [], settings)).out).toContain('published 2 rows')
+  expect(await run('rollback', ['d/t'], settings)).toMatchObject({ code: 0 })
+  expect((await run('ingest', [], settings)).out).toContain('held back')
+  expect((await run('verify', [], settings)).out).toMatch(/^2 snapshots read/)
+})
+
 test('a snapshot of a newer format is not replaced by an older version', async () => {
   const folder = await temporaryFolder()
   spawnSync('tar', ['-xzf', path.join(home, '0.2.0.tar.gz'), '-C', folder])

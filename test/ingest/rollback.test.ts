@@ -2,13 +2,14 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Catalog } from '../../core/catalog/catalog.ts'
 import { layout, type SnapshotId } from '../../core/warehouse/layout.ts'
-import { manifestText, parseManifest } from '../../core/warehouse/manifest.ts'
-import { snapshotsIn } from '../../core/warehouse/publish.ts'
+import { type Manifest, manifestText, parseManifest } from '../../core/warehouse/manifest.ts'
+import { publishedOf, snapshotsIn } from '../../core/warehouse/publish.ts'
+import { recordRollback } from '../../core/warehouse/state-files.ts'
 import { outcomeLines, type Outcome } from '../../ingest/job/report.ts'
 import { rollback } from '../../ingest/rollback/rollback.ts'
 import { sourceEndings } from '../../ingest/source/packings.ts'
 import { testAll, testSampled } from '../support/runs.ts'
-import { getPage, serve, textAt } from '../support/service.ts'
+import { getPage, rawGet, serve, textAt } from '../support/service.ts'
 import { catalogAround, fieldOf, tinyCatalog, workshop, type Workshop } from '../support/workshop.ts'
 import {
   address,
@@ -66,9 +67,20 @@ describe('a rollback', () => {
       '/feeds/d/t/atom.xml',
       '/feeds/d/t/atom.xml?lang=pt',
     ]
+    // A follower of each feed has seen all of its earlier states.
+    const seenTags = new Map<string, string[]>(feeds.map((feed) => [feed, []]))
+    const newTextOf = async (feed: string): Promise<string> => {
+      const tags = seenTags.get(feed) ?? []
+      const { status, headers, body } = await rawGet(app, feed, {
+        'If-None-Match': tags.join(', ') || '"none"',
+      })
+      expect([feed, status]).toEqual([feed, 200])
+      tags.push(String(headers['etag']))
+      return body.toString()
+    }
     const rollbacksIn = async (): Promise<(readonly string[])[]> => {
       await snapshots.refresh()
-      const texts = await Promise.all(feeds.map((feed) => textAt(app, feed)))
+      const texts = await Promise.all(feeds.map(newTextOf))
       return texts.map((text) => [
         /<updated>(.*?)</.exec(text)?.[1]?.slice(0, 10) ?? '',
         ...[...text.matchAll(/<id>urn:acervo:rollback:(.*?)<\/id><title>(.*?)<\/title>/g)].flatMap((entry) =>
@@ -80,6 +92,7 @@ describe('a rollback', () => {
     expect(await rollbacksIn()).toEqual(none('2026-01-02'))
     await refresh(shop, csv(12), onDay(3))
     expect(await rollbacksIn()).toEqual(none('2026-01-03'))
+    const withdrawn = await publishedOf(shop.store, tableOf(shop))
     const { from } = await rollback(shop.store, tableOf(shop), new Date(Date.UTC(2026, 0, 4)))
     const sentence =
       'The version of Jan 3, 2026, 12:00 AM UTC was withdrawn. The version of Jan 2, 2026, 12:00 AM UTC is current again.'
@@ -90,6 +103,9 @@ describe('a rollback', () => {
     )
     await refresh(shop, csv(13), onDay(5))
     expect(await rollbacksIn()).toEqual(none('2026-01-05'))
+    // A job may have been killed before it removed the list of rollbacks.
+    await recordRollback(shop.store, tableOf(shop), withdrawn as Manifest, new Date(Date.UTC(2026, 0, 4)))
+    expect(await textAt((await serve(shop)).app, '/feeds/d/t/atom.xml')).not.toContain('urn:acervo:rollback')
   })
 
   test('goes past a snapshot that was removed, and so does a server whose current one is damaged', async () => {

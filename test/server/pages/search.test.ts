@@ -240,10 +240,19 @@ describe('a search for values with punctuation or several words', () => {
         'Pau-brasil,EMEI Sítio do Saber',
         'Ipê-amarelo,EMEI Flor do Sítio',
         "Árvore d'água (nova),CIEP Anísio",
+        'Aroeira,Escola A',
+        'Aroeira branca,Escola B',
       ].join('\n'),
     })
     await shop.ingest()
     service = await serve(shop)
+  })
+
+  test.each([
+    ['tree aroeira brnca', 'tree aroeira branca'],
+    ['aroeira ciep anisoo', 'aroeira ciep anísio'],
+  ])('%s has a misspelt value beside words of another value, and is corrected', async (text, corrected) => {
+    expect((await search(service, text)).text).toContain(`the results for “${corrected}”`)
   })
 
   test.each<[text: string, link: string | null, rows?: number]>([
