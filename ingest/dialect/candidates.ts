@@ -74,6 +74,8 @@ function candidatesIn(
           ...reading,
           ...quoteEvidence,
         })
+        // Skipping more lines never makes a single column likelier.
+        if (reading.firstLine.length === 1) break
       }
     }
   }

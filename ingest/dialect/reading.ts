@@ -143,7 +143,16 @@ export function quoteEvidenceOf(text: Buffer, way: Way, quotes: readonly string[
   const { marks } = way
   let [enclosedRecords, requiredQuotes] = [0, 0]
   const cutRecords = new Map(quotes.map((quote) => [quote, 0]))
+  const nextQuotes = new Map(quotes.map((quote) => [quote, -1]))
+  const isQuoteIn = (quote: string, start: number, end: number): boolean => {
+    if ((nextQuotes.get(quote) ?? -1) < start) {
+      const index = text.indexOf(quote, start)
+      nextQuotes.set(quote, index === -1 ? text.length : index)
+    }
+    return (nextQuotes.get(quote) ?? -1) < end
+  }
   visitRecords(text, way, (start, { end }) => {
+    if (!quotes.some((quote) => isQuoteIn(quote, start, end))) return
     const values = writtenValues(text.subarray(start, end), marks)
     if (values.some(({ isEnclosed }) => isEnclosed)) enclosedRecords += 1
     if (values.some(({ isNeeded }) => isNeeded)) requiredQuotes += 1
