@@ -41,7 +41,8 @@ export async function writeProject(folder: string, version: string): Promise<voi
     await writeFile(file, text, { flag: 'wx' })
   }
   console.log(`Wrote a project to ${folder}: ${Object.keys(files).join(', ')}`)
-  console.log(`Next: cd ${folder}, \`acervo add FILE\` for each of your CSV files, and \`acervo serve\``)
+  const enter = path.resolve(folder) === process.cwd() ? '' : `cd ${folder}, `
+  console.log(`Next: ${enter}\`acervo add FILE\` for each of your CSV files, and \`acervo serve\``)
 }
 
 async function freeName(file: string): Promise<string> {

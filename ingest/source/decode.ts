@@ -128,7 +128,7 @@ class DisguisedUtf8 {
   end(): void {
     if (!this.#isUtf8 || !this.#hasMore || this.#waiting.length > 0) return
     throw new TableFailure(
-      `${this.#name} is declared as ${this.#encoding}, but is valid UTF-8: declare utf-8 as source.encoding`,
+      `${this.#name} is UTF-8, but its table is read as ${this.#encoding}: declare utf-8 as source.encoding, and save files of the table that are still ${this.#encoding} as UTF-8`,
     )
   }
 }

@@ -100,7 +100,9 @@ const cases: readonly Case[] = [
     'csv-spectrum/csvs/utf8.csv',
     { encoding: 'latin-1' },
     abc,
-    refused('utf8.csv is declared as latin-1, but is valid UTF-8: declare utf-8 as source.encoding'),
+    refused(
+      'utf8.csv is UTF-8, but its table is read as latin-1: declare utf-8 as source.encoding, and save files of the table that are still latin-1 as UTF-8',
+    ),
   ],
   [
     'csvkit/Datagov_FY10_EDU_recp_by_State.csv',

@@ -64,14 +64,22 @@ test('letters of no known language lead to a question', async () => {
   expect(output).toMatch(/declare it as source\.encoding: .*if none is right, save the file as UTF-8/)
 })
 
+const declaredAs = (encoding: string) => ({
+  fields: ['n:integer', 'v:string'],
+  source: { encoding, delimiter: ';' },
+})
+
 test.each(['cp850', 'macintosh', 'windows-1250', 'windows-1251', 'shift-jis', 'gb18030'] as const)(
-  'a UTF-8 file that is declared as %s is refused',
+  'a UTF-8 file that is declared as %s is refused until utf-8 is declared',
   async (encoding) => {
-    const source = { encoding, delimiter: ';' }
-    await expect(
-      whatCame({ fields: ['n:integer', 'v:string'], source }, 'n;v\n1;São João\n'),
-    ).resolves.toEqual({
-      refused: [`t.csv is declared as ${encoding}, but is valid UTF-8: declare utf-8 as source.encoding`],
+    const content = 'n;v\n1;São João\n'
+    await expect(whatCame(declaredAs('utf-8'), content)).resolves.toMatchObject({
+      rows: [[1, 'São João']],
+    })
+    await expect(whatCame(declaredAs(encoding), content)).resolves.toEqual({
+      refused: [
+        `t.csv is UTF-8, but its table is read as ${encoding}: declare utf-8 as source.encoding, and save files of the table that are still ${encoding} as UTF-8`,
+      ],
     })
   },
 )
@@ -81,8 +89,7 @@ test.each([
   ['windows-1251', Buffer.from([0x98]), 'the byte 0x98 is not windows-1251'],
 ])('bytes that %s does not have are reported', async (encoding, bad, message) => {
   const content = Buffer.concat([iconv.encode('n;v\n1;x\n2;', encoding), bad, Buffer.from('\n')])
-  const declaration = { fields: ['n:integer', 'v:string'], source: { encoding, delimiter: ';' } }
-  await expect(whatCame(declaration, content)).resolves.toEqual({
+  await expect(whatCame(declaredAs(encoding), content)).resolves.toEqual({
     refused: [
       'a row does not match the catalog; nothing was published',
       `  line 3: ${message}: declare the encoding that the file has now as source.encoding, such as utf-8`,

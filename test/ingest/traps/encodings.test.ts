@@ -20,7 +20,9 @@ const half = (unit: string): Came =>
     `line 2: an unpaired surrogate (${unit}) is not valid UTF-16: check source.encoding, or fetch the file again`,
   )
 const isUtf8 = (encoding: string): Came =>
-  refused(`t.csv is declared as ${encoding}, but is valid UTF-8: declare utf-8 as source.encoding`)
+  refused(
+    `t.csv is UTF-8, but its table is read as ${encoding}: declare utf-8 as source.encoding, and save files of the table that are still ${encoding} as UTF-8`,
+  )
 const isUtf16 = refused('t.csv is UTF-16 text: declare utf-16 as source.encoding')
 const noMark = refused('t.csv has no UTF-16 byte order mark: declare utf-16le or utf-16be as source.encoding')
 const cutOff = refused('t.csv ends within a UTF-16 character, so it is cut off: fetch it again')
