@@ -167,106 +167,109 @@ function isPlain(format: string): boolean {
 
 const formatsMax = 3
 
+interface ReadText {
+  readonly text: string
+  /** Value in each format that the text may have, to compare formats. */
+  readonly isoByFormat: ReadonlyMap<string, string>
+}
+
 /**
  * Finds the formats of dates or times: one for all, or a few, of which each text matches one.
  * @returns the formats, none for ISO 8601; a text for a person to decide if formats read it differently; null
  * if a text is no date or time, or too many formats would be needed
  */
 export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMoments | null {
-  const readingsByText = texts.map(momentsOf)
-  if (texts.length === 0 || readingsByText.some((textReadings) => textReadings.length === 0)) return null
-  const formats = [
-    ...new Set(readingsByText.flatMap((textReadings) => textReadings.map(({ format }) => format))),
-  ]
-  const fitCount = (format: string): number =>
-    readingsByText.filter((textReadings) => textReadings.some((reading) => reading.format === format)).length
+  const readTexts = texts.map((text) => ({
+    text,
+    isoByFormat: new Map(momentsOf(text).map(({ format, iso }) => [format, iso])),
+  }))
+  if (texts.length === 0 || readTexts.some(({ isoByFormat }) => isoByFormat.size === 0)) return null
+  const formats = [...new Set(readTexts.flatMap(({ isoByFormat }) => [...isoByFormat.keys()]))]
+  const fitCount = (format: string): number => textsIn(format, readTexts).length
   // With equal counts, longer formats come first, since they are narrower: `dd` before `d`.
   const rankedFormats = formats.toSorted((a, b) => fitCount(b) - fitCount(a) || b.length - a.length)
-  const commonFormats = rankedFormats.filter((format) => fitCount(format) === readingsByText.length)
+  const commonFormats = rankedFormats.filter((format) => fitCount(format) === texts.length)
   const [first] = commonFormats
-  if (first !== undefined) {
-    const sameTypeFormats = commonFormats.filter((format) => typeOf(format) === typeOf(first))
-    const example = texts.find((_text, index) => {
-      const isoTexts = readingsByText[index]
-        ?.filter(({ format }) => sameTypeFormats.includes(format))
-        .map(({ iso }) => iso)
-      return new Set(isoTexts).size > 1
-    })
-    if (example !== undefined)
-      return {
-        type: typeOf(first),
-        example,
-        // Either day or month may be first, so both formats of equal length remain.
-        formats: sameTypeFormats.filter((form) => form.length === first.length),
-        extraFormats: [],
-        isForAllTexts: true,
-      }
-    return { type: typeOf(first), formats: commonFormats.some(isPlain) ? [] : [first] }
+  if (first === undefined) return severalFormats(readTexts, rankedFormats)
+  const type = typeOf(first)
+  const sameTypeFormats = commonFormats.filter((format) => typeOf(format) === type)
+  const ambiguousText = readTexts.find(
+    ({ isoByFormat }) => new Set(sameTypeFormats.map((format) => isoByFormat.get(format))).size > 1,
+  )
+  if (ambiguousText === undefined) return { type, formats: commonFormats.some(isPlain) ? [] : [first] }
+  return {
+    type,
+    example: ambiguousText.text,
+    // Either day or month may be first, so both formats of equal length remain.
+    formats: sameTypeFormats.filter((format) => format.length === first.length),
+    extraFormats: [],
+    isForAllTexts: true,
   }
-  return chooseFormats(texts, readingsByText, rankedFormats)
 }
 
-/**
- * Chooses few formats until each text has one; null if none suffice. Returns an example if two formats read a
- * text differently.
- */
-function chooseFormats(
-  texts: readonly string[],
-  readingsByText: readonly (readonly Reading[])[],
+function textsIn(format: string, readTexts: readonly ReadText[]): readonly ReadText[] {
+  return readTexts.filter(({ isoByFormat }) => isoByFormat.has(format))
+}
+
+/** Chooses few formats, so that each text has one; null if none suffice. */
+function severalFormats(
+  readTexts: readonly ReadText[],
   rankedFormats: readonly string[],
 ): MomentForm | AmbiguousMoments | null {
+  const chosenFormats = coverTexts(readTexts, rankedFormats)
+  const [type, ...furtherTypes] = [...new Set(chosenFormats?.map(typeOf))]
+  if (chosenFormats === null || type === undefined || furtherTypes.length > 0) return null
+  const ambiguity =
+    findTextOfTwoFormats(readTexts, chosenFormats) ?? findRivalFormat(readTexts, chosenFormats, rankedFormats)
+  if (ambiguity === null) return { type, formats: chosenFormats.every(isPlain) ? [] : chosenFormats }
+  const extraFormats = chosenFormats.filter((format) => !ambiguity.formats.includes(format))
+  return { type, ...ambiguity, extraFormats, isForAllTexts: false }
+}
+
+/** Repeatedly chooses the format of most texts that have none yet. */
+function coverTexts(readTexts: readonly ReadText[], rankedFormats: readonly string[]): string[] | null {
   const chosenFormats: string[] = []
-  let unmatchedIndexes = readingsByText.map((_found, index) => index)
-  while (unmatchedIndexes.length > 0 && chosenFormats.length < formatsMax) {
-    const counts = rankedFormats.map(
-      (format) => unmatchedIndexes.filter((index) => hasFormat(readingsByText[index], format)).length,
-    )
-    const maxCount = Math.max(...counts)
-    const next = rankedFormats[counts.indexOf(maxCount)]
-    if (next === undefined || maxCount === 0) return null
+  let uncoveredTexts = readTexts
+  while (uncoveredTexts.length > 0) {
+    const counts = rankedFormats.map((format) => textsIn(format, uncoveredTexts).length)
+    const next = rankedFormats[counts.indexOf(Math.max(...counts))]
+    if (next === undefined || chosenFormats.length === formatsMax) return null
     chosenFormats.push(next)
-    unmatchedIndexes = unmatchedIndexes.filter((index) => !hasFormat(readingsByText[index], next))
+    uncoveredTexts = uncoveredTexts.filter(({ isoByFormat }) => !isoByFormat.has(next))
   }
-  const [type, ...furtherTypes] = [...new Set(chosenFormats.map(typeOf))]
-  if (unmatchedIndexes.length > 0 || type === undefined || furtherTypes.length > 0) return null
-  const ambiguousText = texts.find(
-    (_text, index) => chosenFormats.filter((format) => hasFormat(readingsByText[index], format)).length > 1,
-  )
-  if (ambiguousText !== undefined) {
-    const formatsOfText = chosenFormats.filter((format) =>
-      hasFormat(readingsByText[texts.indexOf(ambiguousText)], format),
-    )
-    const extraFormats = chosenFormats.filter((format) => !formatsOfText.includes(format))
-    return { type, example: ambiguousText, formats: formatsOfText, extraFormats, isForAllTexts: false }
+  return chosenFormats
+}
+
+type Ambiguity = Pick<AmbiguousMoments, 'example' | 'formats'>
+
+function findTextOfTwoFormats(
+  readTexts: readonly ReadText[],
+  chosenFormats: readonly string[],
+): Ambiguity | null {
+  for (const { text, isoByFormat } of readTexts) {
+    const formats = chosenFormats.filter((format) => isoByFormat.has(format))
+    if (formats.length > 1) return { example: text, formats }
   }
-  // If dd/mm was chosen, but mm/dd reads these texts as other dates, a person must choose.
+  return null
+}
+
+/** Finds a format such as mm/dd that reads all texts of a chosen dd/mm too, but some as other dates. */
+function findRivalFormat(
+  readTexts: readonly ReadText[],
+  chosenFormats: readonly string[],
+  rankedFormats: readonly string[],
+): Ambiguity | null {
   for (const format of chosenFormats) {
-    const readingsOfFormat = readingsByText.filter((textReadings) => hasFormat(textReadings, format))
+    const textsOfFormat = textsIn(format, readTexts)
     for (const rival of rankedFormats) {
-      if (chosenFormats.includes(rival) || rival.length !== format.length || typeOf(rival) !== type) continue
-      if (!readingsOfFormat.every((textReadings) => hasFormat(textReadings, rival))) continue
-      const ambiguousIndex = readingsByText.findIndex(
-        (textReadings) =>
-          hasFormat(textReadings, format) && isoOf(textReadings, format) !== isoOf(textReadings, rival),
+      if (chosenFormats.includes(rival) || rival.length !== format.length || typeOf(rival) !== typeOf(format))
+        continue
+      if (textsIn(rival, textsOfFormat).length < textsOfFormat.length) continue
+      const readTwice = textsOfFormat.find(
+        ({ isoByFormat }) => isoByFormat.get(format) !== isoByFormat.get(rival),
       )
-      const extraFormats = chosenFormats.filter((chosenFormat) => chosenFormat !== format)
-      if (ambiguousIndex !== -1)
-        return {
-          type,
-          example: texts[ambiguousIndex] ?? '',
-          formats: [format, rival],
-          extraFormats,
-          isForAllTexts: false,
-        }
+      if (readTwice !== undefined) return { example: readTwice.text, formats: [format, rival] }
     }
   }
-  return { type, formats: chosenFormats.every(isPlain) ? [] : chosenFormats }
-}
-
-function isoOf(textReadings: readonly Reading[], format: string): string | undefined {
-  return textReadings.find((reading) => reading.format === format)?.iso
-}
-
-function hasFormat(textReadings: readonly Reading[] | undefined, format: string): boolean {
-  return textReadings?.some((reading) => reading.format === format) === true
+  return null
 }

@@ -3,7 +3,7 @@ import { TableFailure } from '../../base/rejects.ts'
 import type { Batch } from '../../source/batches.ts'
 import { requireSame } from '../proof.ts'
 import { type Staged, type Conversion, numberOf, stagedSql } from '../conversion.ts'
-import { expectedCount, plainSql } from './plain.ts'
+import { expectedChecksum, plainSql } from './plain.ts'
 
 /**
  * Checks that DuckDB and our scanner read the same number of rows, and of values and bytes per column.
@@ -13,11 +13,11 @@ export async function reconcileStaged(conversion: Conversion, batch: Batch, file
   const extremesSql = conversion.fields.map(({ field }, index) =>
     typeRow(field.type).isNarrowed ? `min(f${index}), max(f${index})` : 'null, null',
   )
-  const [[rows, seenSum, goodRows, hashSum, ...extremes] = []] = await conversion.db
-    .rows(`select count(*), coalesce(sum(seen), 0)::varchar,
+  const [[rows, checksum, goodRows, hashSum, ...extremes] = []] = await conversion.db
+    .rows(`select count(*), coalesce(sum(checksum), 0)::varchar,
     count_if(is_good), coalesce(sum(case when is_good then row_hash end), 0)::varchar, ${extremesSql.join(', ')}
     from ${stagedSql([file])}`)
-  await requireAgreement(conversion, batch, rows, seenSum)
+  await requireSameReading(conversion, batch, rows, checksum)
   return {
     files: [file],
     goodRows: numberOf(goodRows),
@@ -38,17 +38,17 @@ function bitsOf(value: unknown): number {
 
 /**
  * @param rows that DuckDB's reader saw
- * @param weightedCount of their values and bytes
+ * @param checksum of their values
  * @throws TableFailure naming the column on which the readers disagree
  */
-export async function requireAgreement(
+export async function requireSameReading(
   conversion: Conversion,
   batch: Batch,
   rows: unknown,
-  weightedCount: unknown,
+  checksum: unknown,
 ): Promise<void> {
   requireSame('rows', batch.records, rows)
-  if (String(expectedCount(batch, conversion.weights)) !== weightedCount) await nameColumn(conversion, batch)
+  if (String(expectedChecksum(batch, conversion.weights)) !== checksum) await nameColumn(conversion, batch)
 }
 
 async function nameColumn(conversion: Conversion, batch: Batch): Promise<never> {

@@ -79,7 +79,7 @@ function drawWeight(): number {
   return randomInt(1, 2 ** weightBits)
 }
 
-export function weightedCountSql({ weights }: Conversion): string {
+export function rowChecksumSql({ weights }: Conversion): string {
   const terms = weights.map(({ column, filled, bytes }) =>
     cellCountSql(`c${column}`, String(filled), String(bytes)),
   )
@@ -89,7 +89,7 @@ export function weightedCountSql({ weights }: Conversion): string {
 const cellCountSql = (text: string, isFilledSql: string, bytes: string): string =>
   `coalesce(${isFilledSql} + ${bytes} * strlen(${text}), 0)`
 
-export function expectedCount({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
+export function expectedChecksum({ columns }: Batch, weights: readonly ColumnWeights[]): bigint {
   return weights.reduce((sum, { column, ...weight }) => {
     const { filled, bytes } = columns[column] ?? { filled: 0, bytes: 0 }
     return sum + BigInt(weight.filled) * BigInt(filled) + BigInt(weight.bytes) * BigInt(bytes)

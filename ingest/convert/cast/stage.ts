@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { quotedText } from '../../../core/sql.ts'
 import type { Batch } from '../../source/batches.ts'
 import { fieldsAtOnce, type Conversion } from '../conversion.ts'
-import { constantSql, plainSql, weightedCountSql } from './plain.ts'
+import { constantSql, plainSql, rowChecksumSql } from './plain.ts'
 import { valuesSql } from './values.ts'
 
 /**
@@ -32,7 +32,7 @@ export async function stage(conversion: Conversion, batch: Batch): Promise<strin
   const names = conversion.fields.map((_, index) => `f${index}`).join(', ')
   await conversion.db.rows(`copy (
     select ${names}, ${groups.map((_, group) => `is_good_${group}`).join(' and ')} as is_good,
-      ${groups.map((_, group) => `seen_${group}`).join(' + ')} as seen,
+      ${groups.map((_, group) => `checksum_${group}`).join(' + ')} as checksum,
       hash(${names}) as row_hash, ${batch.before}::bigint as before from ${from})
     to ${quotedText(file)} ${scratchFormat(conversion)}`)
   if (parts.length > 1) await Promise.all(parts.map((part) => rm(part.file)))
@@ -51,5 +51,5 @@ function castSql(conversion: Conversion, batch: Batch, group: number): string {
   const { fields, from } = valuesSql(batchFields, plainSql(slice, batch), constantSql(batch))
   const values = fields.map(({ value }, index) => `${value} as f${first + index}`)
   const areGood = fields.map(({ isGood }) => isGood).join(' and ')
-  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${weightedCountSql(slice)} as seen_${group} from ${from}`
+  return `select ${values.join(', ')}, ${areGood} as is_good_${group}, ${rowChecksumSql(slice)} as checksum_${group} from ${from}`
 }

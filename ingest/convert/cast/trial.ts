@@ -8,10 +8,10 @@ import type { Batch } from '../../source/batches.ts'
 import type { PlacedFile, UnpackLimits } from '../../source/member.ts'
 import { type ReadSource, readSource } from '../../source/read.ts'
 import { type MatchedField, type Conversion, numberOf } from '../conversion.ts'
-import { requireAgreement } from './agreement.ts'
+import { requireSameReading } from './agreement.ts'
 import { textsSql } from './bad-values.ts'
 import { matchHeader } from './match.ts'
-import { constantFieldsOf, constantSql, conversionOf, plainSql, weightedCountSql } from './plain.ts'
+import { constantFieldsOf, constantSql, conversionOf, plainSql, rowChecksumSql } from './plain.ts'
 import { type ValuesSql, valuesSql } from './values.ts'
 
 export interface FieldFacts {
@@ -193,7 +193,7 @@ interface Attempt {
   readonly tally: Tally
 }
 
-/** Counts filled and bad values per field; collects bad values and days. */
+/** Counts filled and bad values per field; collects the bad values as misfits, and the days. */
 async function tryFields(
   conversion: Conversion,
   batch: Batch,
@@ -209,10 +209,10 @@ async function tryFields(
     return value === undefined ? [] : [{ dates, sql: `string_agg(distinct (${value})::date::varchar, ' ')` }]
   })
   const terms = [...counts, ...dayTerms.map(({ sql }) => sql)]
-  const [[rows, seenSum, ...totals] = []] = await conversion.db.rows(
-    `select count(*), coalesce(sum(seen), 0)::varchar, ${terms.join(', ')} from (select *, ${weightedCountSql(conversion)} as seen from ${from})`,
+  const [[rows, checksum, ...totals] = []] = await conversion.db.rows(
+    `select count(*), coalesce(sum(checksum), 0)::varchar, ${terms.join(', ')} from (select *, ${rowChecksumSql(conversion)} as checksum from ${from})`,
   )
-  await requireAgreement(conversion, batch, rows, seenSum)
+  await requireSameReading(conversion, batch, rows, checksum)
   const countsOfField = fields.map((_, index) => {
     const [filled = 0, longest = 0, bad = 0] = totals.slice(3 * index, 3 * index + 3).map(numberOf)
     return { filled, longest, bad }

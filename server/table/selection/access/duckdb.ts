@@ -42,6 +42,26 @@ export interface ScanStep {
   readonly remaining: ScanFilter
 }
 
+interface Window {
+  readonly first: number
+  /** Null for all further rows. */
+  readonly limit: number | null
+}
+
+interface OrderedScan {
+  readonly isFew: boolean
+  /** False if the scan also finds rows that do not match, which are removed from what is read. */
+  readonly findsMatchesOnly: boolean
+  /** Bound of the rows that the scan finds. */
+  readonly rowsMax: number
+  /** Returns the positions in a window of the scan, and caches them. */
+  readonly read: (window: Window) => Promise<Uint32Array>
+}
+
+const everyRow: Window = { first: 0, limit: null }
+const positionsKind = ({ filter: { ordering: order } }: Search, window: Window) =>
+  ({ name: 'positions', order, ...window }) as const
+
 const candidatesMax = 2000
 const prefixRows = 5000
 /** DuckDB holds all rows before a page in memory if the order is too large to cache. */
@@ -192,44 +212,46 @@ export class DuckDbScan implements AccessPath<ScanStep> {
     slice: { readonly first: number; readonly rows: number },
   ): Promise<Uint32Array> {
     if (slice.rows <= 0) return new Uint32Array()
-    const { snapshot, filter, requester } = search
-    const { count } = selection
-    const rowSet = selection instanceof RowSet ? selection : null
-    const { ordering: order } = filter
-    const allPositionsKind = { name: 'positions', order, first: 0, limit: null } as const
-    const cut = (positions: Uint32Array, from: number): Uint32Array =>
-      positions.subarray(from, from + slice.rows)
-    const allPositions = this.#cache.cachedNumbers(search, allPositionsKind)
-    if (allPositions !== undefined) return cut(allPositions, slice.first)
-    const wholeScan = scanOf(snapshot, await leadingSpan(search))
-    const isFew = rowSet !== null && rowSet.count <= candidatesMax
-    const scan = isFew ? restrictTo(wholeScan, rowSet.slice(0, count)) : wholeScan
-    // `rowSet` has only rows with these words, so DuckDB need not test words.
-    const remainingFilter = rowSet === null ? filter : { ...filter, words: [] }
-    const cost = costOf(snapshot, scan, remainingFilter, order)
-    // A restricted scan also finds rows with equal numbers in other parts.
-    const isAnswerExact = rowSet === null || (filter.words.length === 0 && !isFew)
-    // When `rowSet` filters the result, all rows that are read must be sorted first.
-    const rowsReadMax = isAnswerExact || isFew ? count : rowsOf(scan)
-    const readPositions = (window: { first: number; limit: number | null }): Promise<Uint32Array> =>
-      this.#numbers(search, { ...allPositionsKind, ...window }, async (signal) => {
-        await this.#checkBudget(cost, search)
-        const plan = planOrdered(snapshot, scan, remainingFilter, window)
-        const { numbers } = await this.#pool.numbers(plan, requester.client, signal())
-        return isAnswerExact ? numbers : numbers.filter((position) => rowSet.has(position))
-      })
     const end = slice.first + slice.rows
-    if (isAnswerExact && end <= prefixRows)
-      return cut(await readPositions({ first: 0, limit: prefixRows }), slice.first)
-    const bytesReadMax = rowsReadMax * Uint32Array.BYTES_PER_ELEMENT
-    if (isFew || bytesReadMax <= this.#limits.selectionBytesMax)
-      return cut(await readPositions(allPositionsKind), slice.first)
-    if (isAnswerExact && end <= uncachedDepthMax)
-      return readPositions({ first: slice.first, limit: slice.rows })
+    const cut = (positions: Uint32Array): Uint32Array => positions.subarray(slice.first, end)
+    const cachedPositions = this.#cache.cachedNumbers(search, positionsKind(search, everyRow))
+    if (cachedPositions !== undefined) return cut(cachedPositions)
+    const { isFew, findsMatchesOnly, rowsMax, read } = await this.#orderedScan(search, selection)
+    // A window of the scan is a window of the matches only if the scan finds no other rows.
+    if (findsMatchesOnly && end <= prefixRows) return cut(await read({ first: 0, limit: prefixRows }))
+    const isCacheable = rowsMax * Uint32Array.BYTES_PER_ELEMENT <= this.#limits.selectionBytesMax
+    if (isFew || isCacheable) return cut(await read(everyRow))
+    if (findsMatchesOnly && end <= uncachedDepthMax) return read({ first: slice.first, limit: slice.rows })
     throw new TooCostly(
-      `In this order, rows past the first ${uncachedDepthMax.toLocaleString('en')} of ${count.toLocaleString('en')} cannot be read: ` +
+      `In this order, rows past the first ${uncachedDepthMax.toLocaleString('en')} of ${selection.count.toLocaleString('en')} cannot be read: ` +
         'add a condition, or use the order of the table.',
     )
+  }
+
+  /** Scans few matches alone, or all parts that may have matches. */
+  async #orderedScan(search: Search, selection: Selection): Promise<OrderedScan> {
+    const { snapshot, filter, requester } = search
+    const matches = selection instanceof RowSet ? selection : null
+    const isFew = matches !== null && matches.count <= candidatesMax
+    const wholeScan = scanOf(snapshot, await leadingSpan(search))
+    const scan = isFew ? restrictTo(wholeScan, matches.slice(0, matches.count)) : wholeScan
+    // `matches` has only rows with the words, so DuckDB need not test them.
+    const remainingFilter = matches === null ? filter : { ...filter, words: [] }
+    const cost = costOf(snapshot, scan, remainingFilter, filter.ordering)
+    // A restricted scan also finds rows that have the same number in another part.
+    const findsMatchesOnly = matches === null || (filter.words.length === 0 && !isFew)
+    return {
+      isFew,
+      findsMatchesOnly,
+      rowsMax: findsMatchesOnly ? selection.count : rowsOf(scan),
+      read: (window) =>
+        this.#numbers(search, positionsKind(search, window), async (signal) => {
+          await this.#checkBudget(cost, search)
+          const plan = planOrdered(snapshot, scan, remainingFilter, window)
+          const { numbers } = await this.#pool.numbers(plan, requester.client, signal())
+          return findsMatchesOnly ? numbers : numbers.filter((position) => matches.has(position))
+        }),
+    }
   }
 
   async #checkBudget(values: number, { snapshot, requester }: Omit<Search, 'filter'>): Promise<void> {
