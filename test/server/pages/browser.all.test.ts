@@ -94,31 +94,30 @@ describeInBrowser('in a browser,', () => {
     60_000,
   )
 
-  test.each([
-    [1440, 900, 500],
-    [390, 844, 600],
-  ])(
-    'at %d x %d, the first row of every table begins within %d px',
-    async (width, height, most) => {
-      const shop = await publishSamples()
-      const wholeSite = await site(shop)
-      const page = await browser().newPage({ viewport: { width, height } })
-      const low: unknown[] = []
-      for (const table of allTables(shop.catalog)) {
-        for (const language of languages) {
-          await page.goto(`${wholeSite.base}/${language}/dataset/${tableId(table)}/`)
+  test('the first row of every table begins within 500 px on a desktop, and within 600 px on a phone', async () => {
+    const shop = await publishSamples()
+    const wholeSite = await site(shop)
+    const page = await browser().newPage()
+    const low: unknown[] = []
+    for (const table of allTables(shop.catalog)) {
+      for (const language of languages) {
+        await page.goto(`${wholeSite.base}/${language}/dataset/${tableId(table)}/`)
+        for (const [width, height, most] of [
+          [1440, 900, 500],
+          [390, 844, 600],
+        ] as const) {
+          await page.setViewportSize({ width, height })
           const row = page.locator('.grid tbody tr').first()
           const top = (await row.boundingBox())?.y ?? Infinity
           const isScrolled = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-          if (top > most || isScrolled) low.push([tableId(table), language, top, isScrolled])
+          if (top > most || isScrolled) low.push([tableId(table), language, width, top, isScrolled])
         }
       }
-      await page.close()
-      wholeSite.close()
-      expect(low).toEqual([])
-    },
-    120_000,
-  )
+    }
+    await page.close()
+    wholeSite.close()
+    expect(low).toEqual([])
+  }, 120_000)
 
   test('a menu opens over the page, and closes by Escape or a click elsewhere', async () => {
     const page = await browser().newPage()
