@@ -135,7 +135,7 @@ describe('the ingest program', () => {
     ])
   })
 
-  test('accepts a dataset for all its tables, and names those without a source', async () => {
+  test('ingests all tables of a dataset that is given, and names those without a source', async () => {
     const ownSettings = { SOURCES: path.join(folder, 'one'), WAREHOUSE: path.join(folder, 'one-warehouse') }
     await mkdir(path.join(ownSettings.SOURCES, 'genero-nomes'), { recursive: true })
     const header = 'name,classification,frequency_female,frequency_male,frequency_total,ratio,names'

@@ -548,7 +548,7 @@ test('rows with a value only in their first cell are named, since they may be he
 })
 
 test.each(['latitude', 'lon'])(
-  'a field %s with too many digits for degrees leads to a question',
+  'a field named %s, whose values have more digits than degrees, leads to a question',
   async (name) => {
     const { output } = await entryOf(linesOf(`a;${name}`, 'x;-25.434.296', 'y;-9.488.972'))
     expect(output).toContain(

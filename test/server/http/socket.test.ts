@@ -93,7 +93,7 @@ test('an absolute request target does not appear in links', async () => {
 })
 
 test.each(['HTTP/1.0', 'HTTP/1.1\r\nHost: x\r\nExpect: the-unexpected\r\nConnection: close'])(
-  'a request whose first line ends with %j is answered with 200',
+  'a request that continues after its path with %j is answered with 200',
   async (rest) => {
     expect(await exchange(port, `GET ${rows} ${rest}\r\n\r\n`)).toMatch(/^HTTP\/1.1 200 OK\r\n/)
   },

@@ -110,7 +110,7 @@ test('each small multiple of many periods draws its highest and its last value',
   )
 })
 
-test('the citation and the frame of a chart name its conditions', async () => {
+test('the citation and the embedded frame of a chart name its conditions', async () => {
   const { text } = await got('/en/dataset/d/t/chart/?group=day&measure=n__sum&uf=RJ&place=c')
   const cited = /n by day: .*?, place is c, uf is RJ, version of /
   expect(text.replaceAll(/\s+/g, ' ')).toMatch(cited)

@@ -176,7 +176,7 @@ describeWithClients('the code on a page', () => {
     await close()
   })
 
-  test('has a counterpart: the refusal of an aggregate contains SQL that gives the refused groups', async () => {
+  test('contains SQL that gives the groups, if an aggregate is refused', async () => {
     const random = randomFrom(seed)
     for (let left = asks; left > 0; left -= 1) {
       const match = tables[left % tables.length]

@@ -88,7 +88,7 @@ test('the page of a row shows every field with its own value', async () => {
   })
 })
 
-test('printed code and downloads have all columns with their types', async () => {
+test('code examples and downloads have all columns, not only the default ones', async () => {
   const api = await pageAt('/en/dataset/d/t/api/')
   const codes = [...api.matchAll(/<pre[^>]*>\s*<code[^>]*>(.*?)<\/code>/gs)].map(([, code = '']) =>
     textIn(code),

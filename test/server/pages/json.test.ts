@@ -2,7 +2,7 @@ import { textIn } from './markup.ts'
 import { rawGet, serve, type Service } from '../../support/service.ts'
 import { publishSamples } from '../../support/samples.ts'
 
-/** Addresses of JSON: programs get what they got before there were pages, and browsers a page of the very same answer. */
+/** Addresses of JSON give JSON to programs, and a page with the same answer to browsers. */
 
 let service: Service
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const accepted = {
   firefox: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
   plain: 'text/html',
 }
-const programs = [
+const acceptHeaders = [
   '',
   '*/*',
   'application/json',
@@ -43,21 +43,24 @@ const programs = [
 /** JSON without the white space between its values. */
 const packed = (text: string): string => (text.match(/"(?:[^"\\]|\\.)*"|[^\s"]+/g) ?? []).join('')
 
-describe.each(addresses)('%s', (address) => {
+describe.each(addresses)('the JSON at %s', (address) => {
   const get = (headers: Record<string, string>, target = address) => rawGet(service.app, target, headers)
 
-  test.each(programs)('is the same to a byte for every client that accepts "%s"', async (accept) => {
-    const due = await get({ Accept: 'application/json' })
-    const got = await get(accept === '' ? {} : { Accept: accept })
-    const headersOf = ({ headers }: typeof due) =>
-      Object.entries(headers).filter(([name]) => !/^(date|server-timing|vary|x-request-id)$/.test(name))
-    expect([got.status, headersOf(got)]).toEqual([200, headersOf(due)])
-    expect(got.headers['content-type']).toBe('application/json')
-    // A cache must not give this to a browser that navigates with the same Accept.
-    const suffix = accept.includes('html') ? ', Accept-Language, Sec-Fetch-Mode' : ''
-    expect(got.headers['vary']).toBe(`Accept, Accept-Encoding${suffix}`)
-    expect(got.body.equals(due.body)).toBe(true)
-  })
+  test.each(acceptHeaders)(
+    'is the same to a byte for a program with the header Accept: %s',
+    async (accept) => {
+      const due = await get({ Accept: 'application/json' })
+      const got = await get(accept === '' ? {} : { Accept: accept })
+      const headersOf = ({ headers }: typeof due) =>
+        Object.entries(headers).filter(([name]) => !/^(date|server-timing|vary|x-request-id)$/.test(name))
+      expect([got.status, headersOf(got)]).toEqual([200, headersOf(due)])
+      expect(got.headers['content-type']).toBe('application/json')
+      // A cache must not give this to a browser that navigates with the same Accept.
+      const suffix = accept.includes('html') ? ', Accept-Language, Sec-Fetch-Mode' : ''
+      expect(got.headers['vary']).toBe(`Accept, Accept-Encoding${suffix}`)
+      expect(got.body.equals(due.body)).toBe(true)
+    },
+  )
 
   test.each(Object.entries(accepted))(
     'is sent as an HTML page with the same JSON to a browser: %s',

@@ -172,7 +172,7 @@ describe.each(languages)('on pages in %s,', (language) => {
     expect(rowCountOn(text)).toBe(headers['acervo-count'])
   })
 
-  test('a bar and a frequent value lead to the stated number of rows', async () => {
+  test('the links of a bar and of a frequent value lead to as many rows as they state', async () => {
     const { text } = await get(page)
     const bars = [...text.matchAll(/<a href="([^"]*)"><title>[^<]*: ([\d.,]+) [^<]*<\/title\s*>/g)]
     const values = [...text.matchAll(/<a href="([^"]*)" title="[^"]*: ([\d.,]+) (?:rows?|linhas?)"/g)]

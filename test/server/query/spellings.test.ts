@@ -494,7 +494,7 @@ describe('a search', () => {
     expect([text, await counted([['search', text]])]).toEqual([text, inCities(...names)])
   })
 
-  test('for a phrase gives the same number of rows through the link to the next page', async () => {
+  test('for a phrase counts the same rows on the next page', async () => {
     const { body } = await request(service.app).get(
       `${rows}?${new URLSearchParams({ search: 'paulo, “sao p”', page_size: '1' }).toString()}`,
     )

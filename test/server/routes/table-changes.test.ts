@@ -174,7 +174,7 @@ test.each([
   expect(results.map(({ day }) => day)).toEqual(days)
 })
 
-test('pages of changes link to each other, with their snapshots', async () => {
+test('the links between pages of changes keep both snapshots', async () => {
   const pages = await walk(service.app, `http://localhost:8000${base}?since=${ids[0]}&page_size=2`)
   expect(pages.map(({ results }) => results.length)).toEqual([2, 1])
   expect(pages[0]?.next).toMatch(new RegExp(`since=${ids[0]}`))

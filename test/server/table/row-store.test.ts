@@ -148,7 +148,7 @@ describe('rows of a large table', () => {
     expect(statements()).toBe(2)
   })
 
-  test('a page that is too large is refused', async () => {
+  test('too large for a page are refused', async () => {
     const { app } = await serve(shop, { pageBytesMax: 5000 })
     await request(app).get(`${address}?varied=77&page_size=1000`).expect(200)
     await request(app).get(`${address}?few=1&page_size=1000`).expect(422)
