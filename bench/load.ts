@@ -123,7 +123,6 @@ class Client {
     this.#socket.destroy()
   }
 
-  /** Reads a response from chunks; resolves the request when its body is complete. */
   #take(chunk: Buffer): void {
     let body = chunk
     if (this.#bodyLength === -1) {

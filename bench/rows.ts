@@ -44,7 +44,6 @@ export async function repeatedRows(id: keyof typeof variations, count: number): 
 
 const variations = { 'covid19/caso_full': varyCase, 'socios-brasil/socios': varyPartner }
 
-/** Varies a row: copies fill days between weekly rows, then later periods, then places. */
 function varyCase({ row, copy, copies }: Repetition): SourceRow {
   const [weekDays, sampleWeeks] = [7, 16]
   // Grows with the square root, so that dates and places both multiply.
@@ -82,7 +81,6 @@ function varyCase({ row, copy, copies }: Repetition): SourceRow {
   }
 }
 
-/** Varies a sample row: copies get other numbers, and names mixed from several rows. */
 function varyPartner({ row, index, copy, rows }: Repetition): SourceRow {
   const mixedName = (name: string): string => {
     if (copy === 0) return row[name] ?? ''

@@ -14,7 +14,6 @@ export interface Server {
   readonly stop: () => Promise<void>
 }
 
-/** Result of a load, with the resources that the server used. */
 export interface Measured extends LoadResult {
   readonly cpuMs: number
   readonly loopBusyMs: number

@@ -28,7 +28,6 @@ export function alignedRows(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Characters without a shape, and blanks that look like a space. */
 const invisiblePattern = /[\p{Cf}\u00a0\u2000-\u200a\u202f\u205f\u3000\u2028\u2029]/gu
 
 /** Quotes a text as JSON, with invisible characters by their numbers, such as `<U+200B>`. */

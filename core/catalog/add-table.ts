@@ -68,8 +68,8 @@ function withItem(
 }
 
 /**
- * Adds an item to a list in brackets, which cannot contain the comments of the item.
- * @param isInJson true if the item may be on lines of its own, as other items are
+ * Adds an item to a list in brackets, `[a, b]`, without the comments that it has in a list of lines.
+ * @param isInJson true if the item gets lines of its own where others have them
  */
 function withFlowItem(text: string, { items, range }: YAMLSeq, value: unknown, isInJson: boolean): string {
   const [start = 0, end = 0] = range ?? []

@@ -243,7 +243,6 @@ export function translated<T>(value: T, language: Language | null): Translated<T
   return translate(value, language) as Translated<T>
 }
 
-/** Replaces texts in nested values, and keeps parts without any. */
 function translate(value: unknown, language: Language | null): unknown {
   if (value instanceof Texts) return value.in(language)
   if (typeof value !== 'object' || value === null || value instanceof Set) return value

@@ -42,7 +42,6 @@ export function explain(issue: z.core.$ZodIssue, document: JoinedDocument): Expl
   return [{ path, ofKey: false, message: wrongValue(issue, path, value) }]
 }
 
-/** Places of the catalog that have keys of their own. */
 const places: readonly (readonly [noun: string, path: Path])[] = [
   ['a dataset', ['datasets', 0]],
   ['a table', ['datasets', 0, 'tables', 0]],

@@ -91,7 +91,7 @@ export function clickHousePrefix(table: Pick<Table, 'dataset' | 'name'>): string
 }
 
 /**
- * Columns of the Parquet file to load, as SQL over the fields `f0`, `f1`, ...
+ * Columns of the Parquet file that ClickHouse loads, as SQL over the fields `f0`, `f1`, ...
  * @param position SQL of the position of a row
  */
 export function writtenColumns(

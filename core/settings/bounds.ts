@@ -15,7 +15,7 @@ export interface Bounds {
   /** Requests that wait for a connection, and their timeout, after which most clients have given up. */
   readonly queueLengthMax: number
   readonly queueTimeoutMs: number
-  /** Cached selections; an order takes 4 bytes a row. */
+  /** Cached selections; a sort order takes 4 bytes per row. */
   readonly selectionBytesMax: number
   /** Cached codes and dictionaries: a byte or two per row, about 50 per distinct value. */
   readonly codesBytesMax: number

@@ -45,7 +45,7 @@ export const layout = {
   /** Views of all published tables, for analysts. */
   views: 'warehouse.duckdb',
   /** Checksum of a file that belongs to no snapshot, for `sha256sum -c`. */
-  sumOf: (file: string): string => `${file}.sha256`,
+  checksumOf: (file: string): string => `${file}.sha256`,
 }
 
 export const fileNames = {

@@ -48,7 +48,6 @@ const dictionaryShape = fileShape.extend({
   fields: z.array(z.object({ name: z.string(), values: positions })),
 })
 
-/** Codes of some fields of the dictionary: see `format/codes.ts`. */
 const codesShape = piecewiseShape.extend({ fields: z.array(z.string()) })
 
 const orderShape = z.object({
@@ -90,7 +89,7 @@ const changesShape = z.object({
   changed: positions,
   /** Compared fields: those of both snapshots, in declared order. */
   fields: z.array(z.string()),
-  /** Null if rows are compared as a whole, so that none is changed. */
+  /** Null if rows are compared as a whole: they are only added or removed. */
   key: z.array(z.string()).nullable(),
   /** Number of changed rows by field, for the fields that changed. */
   changed_fields: z.array(z.object({ name: z.string(), rows: positions })),

@@ -9,11 +9,11 @@ import type { Store } from './stores/store.ts'
  */
 export async function replaceSummed(store: Store, file: string, name: string): Promise<void> {
   const line = lineOf(name, (await sumsOf(file)).sha256)
-  const before = String((await store.get(layout.sumOf(name))) ?? (await lineOfUnsummed(store, name)))
+  const before = String((await store.get(layout.checksumOf(name))) ?? (await lineOfUnsummed(store, name)))
   // Lists both checksums during the exchange, so that one is right if the job is killed.
-  await store.put(layout.sumOf(name), line + before)
+  await store.put(layout.checksumOf(name), line + before)
   await store.moveIn(file, name)
-  await store.put(layout.sumOf(name), line)
+  await store.put(layout.checksumOf(name), line)
 }
 
 async function lineOfUnsummed(store: Store, name: string): Promise<string> {
@@ -27,7 +27,7 @@ export async function isAsSummed(store: Store, name: string): Promise<boolean> {
 }
 
 async function hasSum(store: Store, name: string, sha256: string | null): Promise<boolean> {
-  const sums = await store.get(layout.sumOf(name))
+  const sums = await store.get(layout.checksumOf(name))
   if (sums === null) return sha256 === null
   // A killed job may leave the sums of both files.
   const hashes = sums.toString().split(lineOf(name, '')).slice(0, -1)

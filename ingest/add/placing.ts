@@ -10,7 +10,7 @@ import type { Names } from './names.ts'
 
 interface Placing {
   readonly copies: readonly { readonly from: string; readonly to: string }[]
-  /** Key of the catalog entry; null if the default location needs none. */
+  /** Text of the key `files` of the entry; null for the default location. */
   readonly files: string | null
 }
 

@@ -10,7 +10,7 @@ import { type Staged, type Conversion, numberOf, sortedSql, stagedSql } from './
 interface BrokenRow {
   readonly record: number
   /** Earlier record with the same values, for `unique`. */
-  readonly sameAs: number | null
+  readonly earlierRecord: number | null
   readonly field: string
   readonly text: string | null
   readonly reason: string
@@ -95,7 +95,7 @@ export async function brokenRows(
     ))
       broken.push({
         record: numberOf(record),
-        sameAs: first === null ? null : numberOf(first),
+        earlierRecord: first === null ? null : numberOf(first),
         field: names.join(', '),
         text: value === null ? null : String(value),
         reason,

@@ -12,7 +12,7 @@ import {
   type SampleReading,
   type Way,
 } from './reading.ts'
-import { requireReadable, withoutShortHeader } from './refusals.ts'
+import { requireReadable, refuseShortHeader } from './refusals.ts'
 
 const quotes = ['"', "'"]
 const skippedMax = 10
@@ -42,7 +42,7 @@ export function bestWay(text: Buffer, isComplete: boolean): Candidate {
       'no delimiter splits the file into rows with equal numbers of values: check that it is CSV',
     )
   requireReadable(text, isComplete, best)
-  const readable = withoutShortHeader(text, isComplete, best)
+  const readable = refuseShortHeader(text, isComplete, best)
   return readable.refusal === null ? withHeader(text, skipTitle(text, isComplete, best)) : readable
 }
 

@@ -117,7 +117,6 @@ function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
   return Math.max(...letters.map((alphabet) => shareOfFittingLetters(texts, alphabet, isOddBetween)))
 }
 
-/** Share of letters that fit, with nothing odd around them. */
 function shareOfFittingLetters(texts: readonly string[], letters: RegExp, isOddBetween: OddBetween): number {
   let [good, bad] = [0, 0]
   for (const text of texts) {

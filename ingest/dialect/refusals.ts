@@ -36,7 +36,7 @@ function requireNoOddQuotes(text: Buffer, isComplete: boolean, { quote, delimite
  * Leaves out a header with fewer columns than nearly all rows, whose values probably contain the delimiter. A
  * person must name the columns before anything is published.
  */
-export function withoutShortHeader(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
+export function refuseShortHeader(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { quote, delimiter, comment, skipLines, firstLine, rows, share } = best
   if (share > 1 - consistentShare || firstLine.length < 2 || filledIn(firstLine) < firstLine.length)
     return best

@@ -20,7 +20,7 @@ import { writeChanges } from '../publish/changes.ts'
 import { createManifest, nameSnapshot } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { readPreviousReport, writeReport, type IngestReport, type Learn, type Outcome } from './report.ts'
-import { sourceTotals, partitionsOf } from './source-totals.ts'
+import { sourceTotals, partitionsAndHeader } from './source-totals.ts'
 import { missingFiles, warningsOf } from './source-warnings.ts'
 import { stopwatch, type Job, type Stopwatch } from './job.ts'
 import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
@@ -34,7 +34,7 @@ import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
 export function convertAndPublish(job: Job): Promise<Outcome> {
   const steps = stopwatch(job)
   return convertSource(job, steps, async (source) => {
-    const drift = await requireLikeness(job, source)
+    const drift = await requireNoDrift(job, source)
     const { conversion, folder, plan, profiles, reusedByName } = source
     const reusedNames = new Set(reusedByName.keys())
     const files = await steps.time('indexing', () =>
@@ -83,7 +83,7 @@ export function convertAndCompare(job: Job, learn: Learn): Promise<Outcome> {
     const warnings = warningsOf(job, converted)
     const parts = plan.parts.map(({ file }) => path.join(folder, file))
     learn({ rows, rejectedRows: records + rejectedRows - rows, rejects, warnings, parts })
-    const drift = await requireLikeness(job, converted)
+    const drift = await requireNoDrift(job, converted)
     learn({ warnings: [...warnings, ...drift.map((line) => `accepted: ${line}`)] })
     return { status: 'publishable', table: job.table }
   })
@@ -123,7 +123,7 @@ interface ConvertedRows extends ProvedParts {
   readonly conversion: Conversion
   readonly rows: number
   readonly reusedByName: ReadonlyMap<string, ReusedFile>
-  readonly ofHeader: readonly string[]
+  readonly headerDrift: readonly string[]
   readonly lacking: IngestReport['missing_columns']
 }
 
@@ -143,19 +143,23 @@ async function convert(job: Job, castSource: CastSource, steps: Stopwatch): Prom
   const missingFieldsByFile = read.headers
     .map(({ file, header, constants }) => ({ file, fields: intake.lackingIn(header, constants) }))
     .filter(({ fields }) => fields.length > 0)
-  return { ...castSource, ...parts, folder, ofHeader: headerDrift, lacking: missingFieldsByFile }
+  return { ...castSource, ...parts, folder, headerDrift, lacking: missingFieldsByFile }
 }
 
-async function requireLikeness(job: Job, converted: Converted): Promise<string[]> {
+/**
+ * Returns the accepted drift.
+ * @throws TableFailure for other drift
+ */
+async function requireNoDrift(job: Job, converted: Converted): Promise<string[]> {
   const { table, store, acceptsDrift, before } = job
-  const { rows, profiles, ofHeader } = converted
+  const { rows, profiles, headerDrift } = converted
   const read = sourceTotals(job, converted)
   const previousReport = before && (await readPreviousReport(store, table, before))
   const schemaChange =
     before && compareSchemas(before, { fields: storedFields(table), units: unitsOf(table) })
   const breaking = schemaChange === null ? [] : breakingPhrases(schemaChange)
   const sourceDifferences = [
-    ...ofHeader,
+    ...headerDrift,
     ...missingFiles(before, read, converted.read),
     ...driftSince(previousReport, rows, profiles),
   ]
@@ -216,7 +220,7 @@ async function publishAndReport(
     isLoaded: table.engine === 'clickhouse',
     download: sums,
     changes,
-    ...partitionsOf(job, converted),
+    ...partitionsAndHeader(job, converted),
   }
   const parts = plan.parts.map(({ file, firstRow, rows: count }) => ({ file, firstRow, rows: count }))
   const namedManifest = await steps.time('hashing', () => nameSnapshot(labelled, folder, parts))

@@ -25,10 +25,12 @@ export async function requireExpectations(
   if (reusable !== null) return false
   const count = rules.reduce((sum, rule) => sum + rule.count, 0)
   const broken = await brokenRows(conversion, intake.staged, rules)
-  const records = broken.flatMap(({ record, sameAs }) => (sameAs === null ? [record] : [record, sameAs]))
+  const records = broken.flatMap(({ record, earlierRecord }) =>
+    earlierRecord === null ? [record] : [record, earlierRecord],
+  )
   const locate = await locateRecords(job, files, new Set(records))
-  const rejects = broken.map(({ record, sameAs, field, text, reason }): Reject => {
-    const earlier = sameAs === null ? null : locate(sameAs)
+  const rejects = broken.map(({ record, earlierRecord, field, text, reason }): Reject => {
+    const earlier = earlierRecord === null ? null : locate(earlierRecord)
     const place =
       earlier === null
         ? ''

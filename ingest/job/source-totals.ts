@@ -36,7 +36,7 @@ export function sourceTotals(
 }
 
 /** Partitions for the manifest: reused ones as they were, and others with the counts of their files. */
-export function partitionsOf(
+export function partitionsAndHeader(
   { table, files }: Job,
   { read, intake, reusable, plan }: CastSource & { readonly plan: Planned },
 ): Pick<Manifest, 'partitions' | 'header'> {

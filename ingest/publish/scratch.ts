@@ -61,7 +61,6 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** Returns whether a job may be about to lock a folder. */
 async function mayBeginIn(folder: string): Promise<boolean> {
   const [pid, itsHost] = path.basename(folder).split('-')
   if (itsHost === host) return isAlive(Number(pid))

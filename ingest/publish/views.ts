@@ -29,7 +29,7 @@ export async function publishViews(store: Store, catalog: Catalog): Promise<Omit
       await store.remove(`${layout.views}.wal`)
       await replaceSummed(store, draft, layout.views)
       // Removes files that former versions of Acervo wrote.
-      for (const file of ['acervo.ducklake', layout.sumOf('acervo.ducklake')]) await store.remove(file)
+      for (const file of ['acervo.ducklake', layout.checksumOf('acervo.ducklake')]) await store.remove(file)
       return omittedTables
     }),
   )

@@ -47,7 +47,7 @@ export async function ingestIfChanged(
 ): Promise<Outcome> {
   const { store, publish, scratch, tableProgress: progress, learn, acceptsDrift = false } = options
   const current = published.isDamaged ? null : published.manifest
-  // Older versions recorded no masks.
+  // Manifests of older releases list no masks.
   const isAsDeclared =
     current?.definition === definitionFor(table, options) && unmaskedFields(current, table).length === 0
   const knownSources = isAsDeclared ? current.sources : []

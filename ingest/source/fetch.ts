@@ -99,7 +99,6 @@ class Download {
     this.#name = nameIn(address)
   }
 
-  /** Requests the file, or the rest of it, and saves what is sent. */
   async attempt(): Promise<Attempt> {
     const offset = this.#validator === null ? 0 : await sizeOf(this.#file)
     this.gained = 0

@@ -39,7 +39,7 @@ export async function findFiles(sources: string, table: Table): Promise<SourceFi
     const names = sourceEndings.map((ending) => tableId(table) + ending)
     return isWeb(sources)
       ? [{ kind: 'web', addresses: names.map((name) => addressOf(sources, name)), constants: new Map() }]
-      : usualFile(sources, names)
+      : filesAtDefault(sources, names)
   }
   const places: SourceFile[] = []
   for (const file of files) places.push(...(await resolveFiles(sources, file)))
@@ -53,7 +53,7 @@ export function expectedFiles(sources: string, table: Table): string {
   return names.map((name) => (isWeb(name) ? name : `${sources.replace(/\/$/, '')}/${name}`)).join(', ')
 }
 
-async function usualFile(sources: string, names: readonly string[]): Promise<SourceFile[]> {
+async function filesAtDefault(sources: string, names: readonly string[]): Promise<SourceFile[]> {
   const files: FileHere[] = []
   for (const name of names) files.push(...(await fileAt(sources, { path: name, constants: new Map() })))
   if (files.length > 1) {

@@ -40,6 +40,6 @@ export function countBeyondAscii(bytes: Buffer): { characters: number; badBytes:
   return { characters, badBytes }
 }
 
-function characterLength(first: number): number {
-  return first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1
+function characterLength(firstByte: number): number {
+  return firstByte >= 0xf0 ? 4 : firstByte >= 0xe0 ? 3 : firstByte >= 0xc0 ? 2 : 1
 }

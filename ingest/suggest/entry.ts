@@ -67,7 +67,7 @@ export function fieldLine(name: string, keys: object, evidence: string): string 
 
 /**
  * Moves a key to the source if all fields with it agree, and it would change no other field that inherits it.
- * Each type moves its `format` alone, to the key of that type.
+ * The `format` of dates becomes the key `date` of the source, and likewise for datetimes and times.
  */
 function hoistKeys(fields: readonly FieldKeys[]): { source: Record<string, unknown>; fields: FieldKeys[] } {
   const source: Record<string, unknown> = {}

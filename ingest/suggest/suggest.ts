@@ -500,13 +500,13 @@ async function placesOf(
   const shownMisfits = trial.probes.flatMap((probe) => probe?.misfits.slice(0, misfitsShown) ?? [])
   if (shownMisfits.length === 0) return () => ''
   progress.step('finding lines')
-  const locate = new Set(shownMisfits.flatMap(({ records }) => records))
+  const recordsToLocate = new Set(shownMisfits.flatMap(({ records }) => records))
   const { lines } = await readSource(files, {
     table: tableOf(entryText(entry)),
     progress,
     limits,
     taker: null,
-    locate,
+    locate: recordsToLocate,
   })
   return (records) => {
     const places = records.flatMap((record) => lines.get(record) ?? [])

@@ -34,9 +34,7 @@ interface Common {
   readonly description: string
   /** Default `catalog`. */
   readonly countsAs?: LimitClass
-  /**
-   * Paths with other parts than catalog names are unlimited in number, so `Shortcuts` must not store them.
-   */
+  /** True if paths contain more than names of the catalog: `Shortcuts` must not store them all. */
   readonly hasEndlessAddresses?: boolean
   readonly offers?: readonly Offer[]
 }

@@ -267,9 +267,9 @@ async function waitForDrain(
   }, patienceMs)
   await new Promise<void>((resolve) => {
     // `onResponseEnd` calls back at once if the response has ended.
-    const drained = (): void => resolve()
-    res.once('drain', drained)
-    const off = onResponseEnd(res, drained)
+    const resume = (): void => resolve()
+    res.once('drain', resume)
+    const off = onResponseEnd(res, resume)
     res.once('drain', off)
   })
   clearTimeout(timer)

@@ -289,7 +289,7 @@ function rowsPart(
     valueIn(row, kindColumn) as keyof typeof words.changeKinds
   // Without a key, the fields of the order identify a row best.
   const keyNames = new Set(changes.key ?? table.order.map(({ field }) => field))
-  // With a key, one row has both values; else two counterparts.
+  // With a key, a row has both values; without one, each of two counterparts has one.
   const cell = (row: Row, field: Field, changedNames: readonly string[]): Html => {
     const counterpart = counterparts.get(row)
     const value = valueIn(row, field.name)

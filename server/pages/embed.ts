@@ -165,8 +165,8 @@ function tableFrame(context: PageContext, view: TableView, parameters: QueryPara
   const { dataset, table, query, fields, rows, snapshot, range } = view
   const { count } = writtenIn(words)
   const title = `${dataset.name}, ${titleOf(table)}`
-  const filter = describeFilter(query, words)
-  const main = html`${filter.length > 0 && html`<p>${filter.join(' · ')}</p>`}
+  const conditionTexts = describeFilter(query, words)
+  const main = html`${conditionTexts.length > 0 && html`<p>${conditionTexts.join(' · ')}</p>`}
     <div class="scroll grid" tabindex="0" role="region" aria-label="${title}">
       <table>
         <thead>

@@ -175,7 +175,7 @@ function parseSeveral(field: Term, operator: Operator, text: string): Condition 
   }
   const valuesOfTexts = texts.map((value) => valuesOf(field, operator, value))
   if (valuesOfTexts.some((value) => value === null)) {
-    // A list has single times; a day has too many.
+    // Items of a list are single times, and a day has too many.
     const hasPeriod = operator === 'in' && texts.some((value) => parsePeriod(field, value) !== null)
     return new Invalid(
       hasPeriod
@@ -305,7 +305,7 @@ export function parameterFor(
   // Fields named like a parameter and the text `None` need `<field>__eq`: `<field>=None` means null.
   const isFieldAlone = canOmitOperator && value !== 'None'
   const name = isFieldAlone ? field.name : parameterOf(field, operator)
-  // Quote a list of several texts, unless it may be one text.
+  // Texts that the request gave without quotes may be one text with commas; quote all others.
   if (operator === 'in' && unquoted === undefined && values.length > 1 && isText(field))
     return [name, quotedList(values)]
   const hasSeveralOperands = ['list', 'pair', 'box'].includes(operandKind)

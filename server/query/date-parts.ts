@@ -52,7 +52,7 @@ function daysOfMonths(year: string, first: number, last: number): [string, strin
   return [from, dayOfTime(next.setUTCMonth(next.getUTCMonth() + 1) - dayMs)]
 }
 
-const years = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])'
+const yearPattern = '([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])'
 const pattern = (text: string): { type: 'string'; pattern: string } => ({ type: 'string', pattern: text })
 
 const rows = {
@@ -67,22 +67,22 @@ const rows = {
   quarter: {
     type: 'string',
     expects: 'a quarter such as 2020-Q2',
-    schema: pattern(`^${years}-Q[1-4]$`),
+    schema: pattern(`^${yearPattern}-Q[1-4]$`),
     partOf: (day) => `${day.slice(0, 4)}-Q${Math.ceil(Number(day.slice(5, 7)) / 3)}`,
     sql: (day) => `left(${day}::varchar, 4) || '-Q' || quarter(${day})`,
     days: (quarter) => {
-      const [, year = '', number = ''] = new RegExp(`^${years}-Q([1-4])$`).exec(quarter) ?? []
+      const [, year = '', number = ''] = new RegExp(`^${yearPattern}-Q([1-4])$`).exec(quarter) ?? []
       return number === '' ? null : daysOfMonths(year, 3 * Number(number) - 2, 3 * Number(number))
     },
   },
   month: {
     type: 'string',
     expects: 'a month such as 2020-05',
-    schema: pattern(`^${years}-(0[1-9]|1[0-2])$`),
+    schema: pattern(`^${yearPattern}-(0[1-9]|1[0-2])$`),
     partOf: (day) => day.slice(0, 7),
     sql: (day) => `left(${day}::varchar, 7)`,
     days: (month) => {
-      const [, year = '', number = ''] = new RegExp(`^${years}-(0[1-9]|1[0-2])$`).exec(month) ?? []
+      const [, year = '', number = ''] = new RegExp(`^${yearPattern}-(0[1-9]|1[0-2])$`).exec(month) ?? []
       return number === '' ? null : daysOfMonths(year, Number(number), Number(number))
     },
   },
@@ -90,10 +90,11 @@ const rows = {
     type: 'string',
     expects: 'a week of ISO 8601 such as 2020-W21',
     // Only some years have week 53, so the schema omits it.
-    schema: pattern(`^${years}-W(0[1-9]|[1-4][0-9]|5[0-2])$`),
+    schema: pattern(`^${yearPattern}-W(0[1-9]|[1-4][0-9]|5[0-2])$`),
     partOf: weekOf,
     sql: (day) => `lpad(isoyear(${day})::varchar, 4, '0') || '-W' || lpad(week(${day})::varchar, 2, '0')`,
-    days: (week) => (new RegExp(`^${years}-W(0[1-9]|[1-4]\\d|5[0-3])$`).test(week) ? daysOfWeek(week) : null),
+    days: (week) =>
+      new RegExp(`^${yearPattern}-W(0[1-9]|[1-4]\\d|5[0-3])$`).test(week) ? daysOfWeek(week) : null,
   },
   day: {
     type: 'date',
@@ -168,7 +169,7 @@ export function baseOf(term: Term): Field {
   return term.part?.base ?? term
 }
 
-/** A term's value from the canonical text of its field; null if that is no date. */
+/** A term's value from the canonical text of its field; null for a part of no date. */
 export function termValue(term: Term, value: string): string | null {
   const row = rowOf(term)
   if (row === null) return value

@@ -34,7 +34,7 @@ export function wholeTableOf({
     const download = manifest.files.find(({ file }) => file === fileNames.download(table))
     if (download === undefined) return null
     const { bytes, sha512 } = download
-    // At the stable address, the file and its checksum may change.
+    // Use the address of the snapshot: at the stable one, the file and its checksum may change.
     const address = addresses.file(table, manifest.snapshot, download.file)
     return { file: { address, bytes, sha512 }, duckdb: attachLine(table, addresses) }
   }

@@ -20,7 +20,7 @@ export interface FieldTypeRow {
   readonly hasDigits: boolean
   /** Kind of declared formats besides ISO 8601; null for none. */
   readonly moment: MomentType | null
-  /** Part of the dialect that applies; null for none. */
+  /** Keys of the source dialect that apply to the type; null for none. */
   readonly dialect: 'number' | 'integer' | 'words' | 'list' | 'degrees' | null
   /** RE2 pattern of the complete source text; null for any text. */
   readonly pattern: (digits: Digits) => string | null

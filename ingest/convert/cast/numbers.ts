@@ -68,7 +68,7 @@ function bareNumber(text: string, { decimal, groups, marks }: Reading): string {
     then ${minus} || ${digits} || ${fraction} || ${exponent} end`
 }
 
-/** SQL: moves the point of a plain number; null for one with an exponent. */
+/** SQL of a plain number times a power of ten; null for a number with an exponent. */
 export function tenfold(number: string, tenfolds: number): string {
   const pattern = quotedText('(-?)([0-9]*)(?:\\.([0-9]*))?')
   const [sign, integerPart, fraction] = [1, 2, 3].map(

@@ -56,7 +56,7 @@ export async function findReusable(
   // With another version of DuckDB or Node, a full ingest may write other bytes than those reused.
   if (tools['duckdb'] !== duckdbVersion || tools['node'] !== process.version) return null
   if (!areUnique(files) || !areUnique(sources)) return null
-  // With several patterns, a file's name does not show which one matched, so its constants may differ.
+  // With several patterns, it is unknown which one gave a reused file its constants.
   const { files: patterns, fromName } = table.source
   const hasFileConstants = fromName !== null || patterns?.some((file) => file.constants.size > 0) === true
   if (hasFileConstants && (patterns?.length ?? 0) > 1) return null

@@ -75,7 +75,7 @@ export const comparedMax = 5
 
 const pointsMax = 2000
 const linePointsMin = 3
-/** Share of groups that a time line may leave out. */
+/** Share of groups that a chart over time may leave out. */
 const strayShareMax = 0.1
 
 /**

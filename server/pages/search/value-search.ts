@@ -46,7 +46,7 @@ export async function findValues(sources: Sources, phrases: readonly string[]): 
   const wantedTexts = new Set([...phrases, ...phrases.map(withoutSigns)])
   const initials = new Set([...wantedTexts].map((phrase) => phrase.charAt(0)))
   const valueMatches: ValueMatch[] = []
-  // Removing signs is slow, so only values that begin like a phrase, or with a sign, are compared without them.
+  // Removing punctuation is slow, so only values that begin with it or like a phrase are compared without it.
   const isWanted = (foldedValue: string): boolean =>
     wantedTexts.has(foldedValue) ||
     ((initials.has(foldedValue.charAt(0)) || !/^[a-z\d]/.test(foldedValue)) &&

@@ -168,7 +168,6 @@ const summedDigitsMax = 18
 /** Greater decimals are added up in two parts, below and above this many units. */
 const partUnits = 10n ** 18n
 
-/** SQL of a measure, whose texts JavaScript turns into an exact value. */
 function measureSql(measure: Measure): MeasureSql {
   if (measure.field === null) return { texts: ['count(*)::varchar'], value: ([count = null]) => count }
   const { aggregate, field, column } = measure

@@ -35,8 +35,8 @@ export function aggregateSql(
   // Measures may have more digits than a type of DuckDB.
   const ofMeasures: SqlDialect = {
     ...dialect,
-    value: (field, value) =>
-      typeRow(field.type).wire.kind === 'number' ? value : dialect.value(field, value),
+    valueSql: (field, value) =>
+      typeRow(field.type).wire.kind === 'number' ? value : dialect.valueSql(field, value),
   }
   const having = conditions.map((condition) => conditionSql(condition, ofMeasures))
   const order = [...ordering, ...terms.map(({ name }) => ({ field: name, direction: 'asc' as const }))]

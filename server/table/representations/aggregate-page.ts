@@ -203,11 +203,11 @@ function valueOf(
 
 const decimalDigitsMax = 38
 
-/** DuckDB converts texts into the types of the fields. */
+/** Encodes groups as Arrow or Parquet: DuckDB converts their texts into the types of the fields. */
 async function columnPieces(
   format: ColumnFormat,
   columns: readonly Column[],
-  page: Uint32Array,
+  pageGroups: Uint32Array,
   { pool }: RowEngine,
   { client, signal }: Requester,
 ): Promise<readonly Uint8Array[]> {
@@ -216,19 +216,19 @@ async function columnPieces(
     choices: null,
   }))
   const writer = await format.writer(output)
-  if (page.length > 0) {
+  if (pageGroups.length > 0) {
     for (const { name, field, values } of columns) {
       if (typeRow(field.type).arrow.type !== 'decimal') continue
       const isTooLong = (group: number): boolean =>
         (values[group] ?? '').replaceAll(/\D/g, '').length > decimalDigitsMax
-      if (field.scale > decimalDigitsMax || page.some(isTooLong)) {
+      if (field.scale > decimalDigitsMax || pageGroups.some(isTooLong)) {
         const message = `A value of "${name}" has more than ${decimalDigitsMax} digits, which Arrow cannot represent: request another format.`
         throw new InvalidQuery([{ parameter: 'format', message }])
       }
     }
     const parameters = new Parameters()
     const rows = parameters.add(
-      JSON.stringify(Array.from(page, (group) => columns.map(({ values }) => values[group] ?? null))),
+      JSON.stringify(Array.from(pageGroups, (group) => columns.map(({ values }) => values[group] ?? null))),
     )
     const casts = output.map(
       ({ field }, index) =>
@@ -238,7 +238,7 @@ async function columnPieces(
     const sql = `select ${aggregates.join(', ')} from (
       select ${casts.join(', ')} from (select unnest(from_json(${rows}, '[["VARCHAR"]]')) as texts)) as part`
     const plan = { sql, parameters: parameters.values, reads: null }
-    writer.write((await pool.columns(plan, client, signal())).columns, page.length)
+    writer.write((await pool.columns(plan, client, signal())).columns, pageGroups.length)
   }
   writer.finish()
   return writer.takeBytes()

@@ -43,7 +43,6 @@ export async function* exportChunks(
   else yield* columnChunks(exported, form, engine, requester)
 }
 
-/** Yields head, rows and tail, reading several batches ahead. */
 async function* lineChunks(
   exported: Export,
   form: LineForm,

@@ -143,7 +143,7 @@ export async function pageBody(
       ? await readStored(snapshot, form, positions, mayBeGzip ? envelope : null, requester)
       : null
     if (storedPieces !== null) return { ...storedPieces, timings: [storedPieces.timing] }
-    // Chunks are too large: charge for reading with DuckDB, unless the caller already charged a known range.
+    // DuckDB reads what `readStored` did not, as too large. The caller charged for pages without a selection.
     if (isStored && selection !== null) await requester.pay({ values: valuesToDecode() })
     return gather(snapshot, form, positions, engine.pool, requester)
   }

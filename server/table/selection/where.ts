@@ -6,21 +6,21 @@ import { searchTerm } from '../../query/search-terms.ts'
 /** Parts of conditions in the SQL of an engine; values become parameters. */
 export interface SqlDialect {
   /** Column, or the SQL of a part of its dates. */
-  readonly column: (field: Term) => string
+  readonly columnSql: (field: Term) => string
   /** Folded column of a text field. */
   readonly foldedSql: (field: Term) => string
-  readonly value: (field: Term, value: string) => string
-  /** Folded text that a value must contain, such as the operand of `contains`. */
-  readonly part: (part: string) => string
+  readonly valueSql: (field: Term, value: string) => string
+  /** SQL of a text that is compared with `foldedSql`, folded like it. */
+  readonly foldedOperand: (text: string) => string
   readonly isNull: (column: string) => string
   /** Inequality, which holds for null too. */
   readonly differs: (column: string, value: string) => string
   /** Equality of folded texts, ignoring blanks at their ends. */
   readonly equalsTrimmed: (text: string, operand: string) => string
-  readonly contains: (text: string, part: string) => string
-  readonly startsWith: (text: string, part: string) => string
+  readonly contains: (text: string, operand: string) => string
+  readonly startsWith: (text: string, operand: string) => string
   /** Occurrence at the start of a word. */
-  readonly startsWord: (text: string, part: string) => string
+  readonly startsWord: (text: string, operand: string) => string
   /** Conditions on items of lists and on locations; null if the engine has none. */
   readonly parts: {
     readonly has: (column: string, item: string) => string
@@ -44,10 +44,10 @@ function equals(column: string, values: readonly string[]): string {
 }
 
 export function conditionSql({ field, operator, values }: Condition, dialect: SqlDialect): string {
-  const column = dialect.column(field)
+  const column = dialect.columnSql(field)
   const [first = ''] = values
   const bound = (operands: readonly string[]): string[] =>
-    operands.map((value) => dialect.value(field, value))
+    operands.map((value) => dialect.valueSql(field, value))
   switch (operator) {
     case 'isnull':
       return first === 'true' ? dialect.isNull(column) : `not ${dialect.isNull(column)}`
@@ -61,11 +61,11 @@ export function conditionSql({ field, operator, values }: Condition, dialect: Sq
       return `(${terms.join(' and ')})`
     }
     case 'iexact':
-      return dialect.equalsTrimmed(dialect.foldedSql(field), dialect.part(first))
+      return dialect.equalsTrimmed(dialect.foldedSql(field), dialect.foldedOperand(first))
     case 'contains':
-      return dialect.contains(dialect.foldedSql(field), dialect.part(first))
+      return dialect.contains(dialect.foldedSql(field), dialect.foldedOperand(first))
     case 'startswith':
-      return dialect.startsWith(dialect.foldedSql(field), dialect.part(first))
+      return dialect.startsWith(dialect.foldedSql(field), dialect.foldedOperand(first))
     case 'has': {
       const { has } = requiredParts(dialect.parts, operator)
       return `(${equalValues(field, values)
@@ -92,9 +92,9 @@ function outside(
 /** SQL: one of some folded texts contains a search term. */
 export function wordSql(texts: readonly string[], word: string, dialect: SqlDialect): string {
   const { text, isStart } = searchTerm(word)
-  const part = dialect.part(text)
+  const operand = dialect.foldedOperand(text)
   const holds = isStart ? dialect.startsWord : dialect.contains
-  return `(${texts.map((foldedText) => holds(foldedText, part)).join(' or ')})`
+  return `(${texts.map((foldedText) => holds(foldedText, operand)).join(' or ')})`
 }
 
 function requiredParts(parts: SqlDialect['parts'], operator: Operator): NonNullable<SqlDialect['parts']> {

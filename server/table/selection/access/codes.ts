@@ -38,6 +38,7 @@ import { scanRows, sectionStarts, sliceOf, sortPositions } from './codes/ranks.t
 export interface CodedLimits {
   /** Bytes of decompressed codes; 0 disables codes. */
   readonly codesBytesMax: number
+  /** Values that one scan may read. */
   readonly scanValuesMax: number
 }
 

@@ -28,13 +28,13 @@ export function clickHouseDialect(
     return column
   }
   return {
-    column: (field) => columnOf(field).name,
+    columnSql: (field) => columnOf(field).name,
     foldedSql: (field) => columnOf(field).foldedColumn ?? columnOf(field).name,
-    value: (field, value) => {
+    valueSql: (field, value) => {
       const { type, parameter } = columnOf(field)
       return parameters.add(parameter(value), type)
     },
-    part: (text) => parameters.add(foldedPart(text), 'String'),
+    foldedOperand: (text) => parameters.add(foldedPart(text), 'String'),
     isNull: (column) => `isNull(${column})`,
     differs: (column, value) => `(isNull(${column}) or ${column} != ${value})`,
     equalsTrimmed: (text, operand) =>

@@ -10,22 +10,22 @@ import type { SqlDialect } from '../../where.ts'
 
 export function duckDbDialect(
   parameters: Parameters,
-  valueSql: (name: string) => string = quotedName,
+  sqlOf: (name: string) => string = quotedName,
 ): SqlDialect {
-  const columnOf = (term: Term): string => termSql(term, valueSql(baseOf(term).name))
+  const columnSql = (term: Term): string => termSql(term, sqlOf(baseOf(term).name))
   return {
-    column: columnOf,
-    foldedSql: (field) => foldedSql(columnOf(field)),
-    value: (field, value) => `${parameters.add(value)}::${typeRow(field.type).stored(field)}`,
-    part: (part) => foldedSql(`${parameters.add(part)}::varchar`),
+    columnSql,
+    foldedSql: (field) => foldedSql(columnSql(field)),
+    valueSql: (field, value) => `${parameters.add(value)}::${typeRow(field.type).stored(field)}`,
+    foldedOperand: (text) => foldedSql(`${parameters.add(text)}::varchar`),
     isNull: (text) => `${text} is null`,
     differs: (text, value) => `${text} is distinct from ${value}`,
     equalsTrimmed: (text, operand) => `trim(${text}, '${blanks}') = trim(${operand}, '${blanks}')`,
-    contains: (text, part) => `contains(${text}, ${part})`,
-    startsWith: (text, part) => `starts_with(${text}, ${part})`,
+    contains: (text, operand) => `contains(${text}, ${operand})`,
+    startsWith: (text, operand) => `starts_with(${text}, ${operand})`,
     // `contains` first, since it takes a tenth of the time.
-    startsWord: (text, part) =>
-      `(contains(${text}, ${part}) and regexp_matches(${text}, '${wordStart}' || regexp_escape(${part})))`,
+    startsWord: (text, operand) =>
+      `(contains(${text}, ${operand}) and regexp_matches(${text}, '${wordStart}' || regexp_escape(${operand})))`,
     parts: {
       has: (text, item) => {
         // A search would also match the end of a text that ends with a comma.
