@@ -50,7 +50,7 @@ interface Window {
 
 interface OrderedScan {
   readonly isFew: boolean
-  /** False if the scan also finds rows that do not match, which are removed from what is read. */
+  /** False if the scan also finds rows that do not match, which `read` removes. */
   readonly findsMatchesOnly: boolean
   /** Bound of the rows that the scan finds. */
   readonly rowsMax: number
