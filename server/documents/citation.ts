@@ -42,12 +42,12 @@ export function citationText(
   return license === null ? text : `${text} ${license}.`
 }
 
+const apaDays = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' })
+
 /** APA, seventh edition, for data that may change. */
 export function apa(cited: Cited): string {
   const { creator, year, license } = referenceOf(cited.dataset)
-  const day = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(
-    new Date(cited.today),
-  )
+  const day = apaDays.format(new Date(cited.today))
   const work =
     creator === null
       ? `${cited.title} [Data set]. (${year}).`

@@ -42,6 +42,8 @@ const units = { s: 'second', m: 'minute', h: 'hour', d: 'day' } as const
 
 function writtenBy(locale: string): NumberFormats {
   const integers = new Intl.NumberFormat(locale)
+  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
+  const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
   const days = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const months = new Intl.DateTimeFormat(locale, { month: 'short', year: 'numeric', timeZone: 'UTC' })
   const moments = new Intl.DateTimeFormat(locale, {
@@ -74,8 +76,8 @@ function writtenBy(locale: string): NumberFormats {
       const steps = ['B', 'kB', 'MB', 'GB', 'TB']
       const step = Math.min(steps.length - 1, Math.floor(Math.log10(Math.max(1, number)) / 3))
       const amount = number / 1000 ** step
-      const fractions = amount < 10 && step > 0 ? 1 : 0
-      return `${new Intl.NumberFormat(locale, { maximumFractionDigits: fractions }).format(amount)} ${steps[step] ?? ''}`
+      const amounts = amount < 10 && step > 0 ? tenths : whole
+      return `${amounts.format(amount)} ${steps[step] ?? ''}`
     },
     day: (date) => days.format(new Date(date)),
     shortDay: (date) => days.format(new Date(date)).replaceAll(' de ', ' '),
