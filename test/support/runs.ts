@@ -25,7 +25,7 @@ const runs = {
   /** Files of two columns, as RFC 4180 has them. */
   WRITTEN: [2, 8, 1000],
   /** Files of ten columns with random spellings of numbers. */
-  LOSSLESS: [1, 5, 200],
+  LOSSLESS: [1, 3, 200],
   /** Files in which one line is unlike the others. */
   DEVIATIONS: [2, 8, 1000],
   /** CSV files of any delimiter and quote, whose dialect is suggested. */
