@@ -230,7 +230,7 @@ export async function pageDepths(bench: Bench): Promise<Line[]> {
   ]
 }
 
-/** Compares the CPU time of HTML pages with that of JSON pages of as many rows, without caches. */
+/** CPU time of HTML pages, compared with JSON pages, without caches. */
 export async function htmlPages(bench: Bench): Promise<Line[]> {
   const service = await startService({ ...bench.environment, ...noCaches })
   const [htmlMs, jsonMs]: [number[], number[]] = [[], []]

@@ -11,7 +11,7 @@ const base = '/api/v1/dataset/bench'
 const honestReaders = 50
 const thinkMs = 1100
 
-/** The most expensive requests known; each one differs, so nothing is cached. */
+/** Expensive requests; each differs, so nothing is cached. */
 const worstTargets: readonly ((number: number) => string)[] = [
   // Filters and reorders the whole table, so that a page has rows from everywhere.
   (number) =>

@@ -47,7 +47,6 @@ interface Told {
   readonly bytes: number
 }
 
-/** Uses Node's own client, which takes the least CPU. */
 async function get({ port }: Server, target: string): Promise<Told> {
   const began = performance.now()
   const request = http.get({ host: '127.0.0.1', port, path: `${base}/${target}`, agent: false })

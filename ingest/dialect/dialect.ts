@@ -12,6 +12,8 @@ export interface Dialect extends Candidate {
   /** Texts of rows to leave out, by column index. */
   readonly drop: ReadonlyMap<number, readonly string[]>
   readonly skipRepeatedHeaders: boolean
+  /** Start of the first line of the footer; null without a characteristic one. */
+  readonly stopAt: string | null
   /** True if a person must choose the encoding. */
   readonly isEncodingOpen: boolean
   readonly questions: readonly string[]
@@ -38,6 +40,7 @@ export function dialectOf(
     lineTerminator,
     drop: new Map(),
     skipRepeatedHeaders: false,
+    stopAt: best.lastLines === 0 ? null : stopTextOf(text, best.lastLines),
     isEncodingOpen: question !== null,
     questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text)],
     evidence: [
@@ -104,6 +107,22 @@ function headerEvidence({ skipLines, firstLine: cells, hasHeader }: Candidate): 
   return [
     `line ${line} has numbers, dates or empty cells, so it seems to be a row, and header names the columns${remedy}`,
   ]
+}
+
+const stopTextMax = 40
+
+/** Ends before a digit, since dates change; null if a row starts with it. */
+function stopTextOf(text: Buffer, lastLines: number): string | null {
+  const lines = text
+    .toString('utf8')
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== '')
+  const [start = ''] = /^[^\d:]*:?/.exec(lines.at(-lastLines) ?? '') ?? []
+  const words = start.length > stopTextMax ? start.slice(0, start.lastIndexOf(' ', stopTextMax)) : start
+  const stopText = words.replace(/[\s,;|]+$/, '')
+  const isCharacteristic = (stopText.match(/\p{L}/gu)?.length ?? 0) >= 4
+  const startsRow = lines.slice(0, -lastLines).some((line) => line.startsWith(stopText))
+  return isCharacteristic && !startsRow ? stopText : null
 }
 
 function lastNumbers(text: Buffer, count: number): string {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { fileOf, value, type WrittenFile } from './support/csv-texts.ts'
-import { rows as cameAs } from './support/declared.ts'
+import { rows as cameAs, whatCame } from './support/declared.ts'
 import { parse } from 'yaml'
 import { entryOf, ingested, linesOf, suggested, suggestion } from './support/suggested.ts'
 import { runsOf, seed, testSampled } from '../support/runs.ts'
@@ -420,13 +420,35 @@ describe('in a suggestion,', () => {
     await expect(ingested(content)).resolves.toEqual(cameAs([1, 2, 3]))
   })
 
+  test.each<[title: string, footer: string, source: object]>([
+    ['a name and a colon', 'Fonte: INMET,,\nNota: preliminar', { stop_at: 'Fonte:' }],
+    ['words before a date', 'Atualizado em 03/01/2026', { stop_at: 'Atualizado em' }],
+    ['a short sentence', '(preliminary data)', { stop_at: '(preliminary data)' }],
+    [
+      'a long sentence',
+      'The values of stations without telemetry are estimates',
+      { stop_at: 'The values of stations without telemetry' },
+    ],
+    ['a number', '1) preliminary data', { skip_last: 1 }],
+    ['the start of a row', 'Natal', { skip_last: 1 }],
+  ])(
+    'a footer that starts with %s ends the rows of a later file with more rows',
+    async (_what, footer, source) => {
+      const { entry } = await entryOf(`city,day,n\nNatal,1,2\nBelo Horizonte,2,3\n\n${footer}\n`)
+      expect(entry.source).toEqual(source)
+      const rows = Array.from({ length: 5 }, (_, n) => `Natal,${n},2\n`).join('')
+      const came = await whatCame({ ...entry, name: 't' }, `city,day,n\n${rows}\n${footer}\n`)
+      expect(came).toMatchObject({ rows: [0, 1, 2, 3, 4].map((n) => ['Natal', n, 2]) })
+    },
+  )
+
   test('final lines that are no rows are left out, and years in a header become names such as column_3_1960', async () => {
     const content =
       '"Data",\n\n"Country","Code","1960","1961",\n"Aruba","ABW","546","5.5",\n"Africa","AFE","","",\n\n"Source: a, b"\nUpdated 2024\n'
     const { entry, output } = await entryOf(content)
     expect(entry.source).toEqual({
       skip_lines: 1,
-      skip_last: 2,
+      stop_at: '"Source:',
       drop_empty_extra_cells: true,
       rename: { Country: 'country', Code: 'code', 1960: 'column_3_1960', 1961: 'column_4_1961' },
     })
@@ -436,10 +458,7 @@ describe('in a suggestion,', () => {
         ['Aruba', 'ABW', 546, 5.5],
         ['Africa', 'AFE', null, null],
       ],
-      notices: [
-        '  left out at the end of x.csv: "Source: a, b"',
-        '  left out at the end of x.csv: Updated 2024',
-      ],
+      notices: ['  left out at the end of x.csv: 2 lines from: "Source: a, b"'],
     })
   })
 
