@@ -117,7 +117,7 @@ function checkName(name: string, report: ReportFault): void {
 
 const keyTypes: readonly (readonly [
   keys: readonly (keyof FieldDefinition)[],
-  belongs: (row: FieldTypeRow) => boolean,
+  appliesTo: (row: FieldTypeRow) => boolean,
   remedy: string,
 ])[] = [
   [['precision', 'scale'], (row) => row.hasDigits, 'remove it, or make the type decimal'],
@@ -138,12 +138,12 @@ const keyTypes: readonly (readonly [
 
 function checkTypeKeys(field: FieldDefinition, report: ReportFault): void {
   const row = typeRow(field.type)
-  for (const [keys, belongs, remedy] of keyTypes) {
+  for (const [keys, appliesTo, remedy] of keyTypes) {
     for (const key of keys) {
       const value = field[key]
       const isGiven = value instanceof Map ? value.size > 0 : value !== null
-      if (isGiven && !belongs(row))
-        report([key], `"${key}" applies only to fields of type ${typesWith(belongs)}: ${remedy}`)
+      if (isGiven && !appliesTo(row))
+        report([key], `"${key}" applies only to fields of type ${typesWith(appliesTo)}: ${remedy}`)
     }
   }
   const { precision, scale } = digitsOf(field)

@@ -28,7 +28,7 @@ export class ParsedCatalog implements ParsedTexts {
     this.#parsed = { text, root }
   }
 
-  /** Requires the lock of the files beside the tables. */
+  /** Call it with the lock of the files that belong to no table. */
   async keep(): Promise<void> {
     if (this.#parsed === null) return
     const { text, root } = this.#parsed

@@ -8,7 +8,7 @@ const numbers = ['integer', 'decimal', 'float']
  * Explains how the entry of a table must change for a file.
  * @param target path for the file; null if it is already there
  */
-export function changesFor(
+export function entryChangesFor(
   table: Table,
   { fields }: Suggestion,
   { misfits, refusal }: EntryFit,

@@ -14,7 +14,7 @@ import { Board } from '../base/progress.ts'
 import { namedFiles, startErrorOf } from '../source/named-files.ts'
 import { hasQuestions, noticeLines } from '../suggest/notices.ts'
 import { fitOf, suggest } from '../suggest/suggest.ts'
-import { changesFor } from './changes.ts'
+import { entryChangesFor } from './changes.ts'
 import { namesOf, titled, type Names } from './names.ts'
 import { copiesOf, place, placingOf, requireNewFile, removeCopies } from './placing.ts'
 
@@ -75,7 +75,7 @@ export async function runAdd(inputs: readonly string[], options: AddFlags): Prom
     for (const line of noticeLines(suggestion)) console.log(line)
     if (existingFit !== undefined) {
       const [copy] = isPlaced ? [] : copiesOf(inputFiles.files, names, settings.sources)
-      throw new StartError(changesFor(existingFit.table, suggestion, existingFit.fit, copy?.to ?? null))
+      throw new StartError(entryChangesFor(existingFit.table, suggestion, existingFit.fit, copy?.to ?? null))
     }
     const { file, before, after, marked, dataset } = withEntry(files, catalog, suggestion.entry, names)
     // On a signal, the program undoes the following changes before it ends.

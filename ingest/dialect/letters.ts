@@ -35,7 +35,7 @@ const nowhere: OddBetween = () => false
 
 const ideographs = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}々ー・、。（）]/u
 
-const alphabets = new Map<Encoding, readonly [letters: readonly RegExp[], isOddBetween: OddBetween]>([
+const alphabets = new Map<Encoding, readonly [letters: readonly RegExp[], isUnlikelyBetween: OddBetween]>([
   ...(['latin-1', 'windows-1252', 'iso-8859-15', 'macintosh', 'cp850'] as const).map(
     (encoding) => [encoding, [western.map(anyOf), amidOthers]] as const,
   ),
@@ -53,7 +53,7 @@ function anyOf(letters: string): RegExp {
 const neutral = /[\u00A0°ºª§€£“”‘’–—…«»·×½¼¾²³¹±µ®©™¡¿]/
 /** Fractions are odd beside a letter (`B½uf`), and marks are odd before one (`®ďár`). */
 const fractions = /[½¼¾]/
-const marksBehind = /[®©™±]/
+const marksAfterNumbers = /[®©™±]/
 
 const furtherEncodings = [
   'iso-8859-15',
@@ -113,11 +113,15 @@ function examplesIn(encoding: Encoding, words: readonly Buffer[]): string {
 
 function fitOf(encoding: Encoding, words: readonly Buffer[]): number {
   const texts = words.map((word) => decodedText(word, encoding))
-  const [letters, isOddBetween] = alphabets.get(encoding) ?? [[ideographs], besideAscii]
-  return Math.max(...letters.map((alphabet) => shareOfFittingLetters(texts, alphabet, isOddBetween)))
+  const [letters, isUnlikelyBetween] = alphabets.get(encoding) ?? [[ideographs], besideAscii]
+  return Math.max(...letters.map((alphabet) => shareOfFittingLetters(texts, alphabet, isUnlikelyBetween)))
 }
 
-function shareOfFittingLetters(texts: readonly string[], letters: RegExp, isOddBetween: OddBetween): number {
+function shareOfFittingLetters(
+  texts: readonly string[],
+  letters: RegExp,
+  isUnlikelyBetween: OddBetween,
+): number {
   let [good, bad] = [0, 0]
   for (const text of texts) {
     const characters = Array.from(text)
@@ -126,10 +130,11 @@ function shareOfFittingLetters(texts: readonly string[], letters: RegExp, isOddB
       // A fraction beside a letter, or a mark such as ° before one, is probably a misread letter.
       const isMisreadLetter =
         (fractions.test(character) && /\p{L}/u.test(before + after)) ||
-        (marksBehind.test(character) && /\p{L}/u.test(after))
+        (marksAfterNumbers.test(character) && /\p{L}/u.test(after))
       if (character <= '\x7f' || (neutral.test(character) && !isMisreadLetter)) continue
       const isCapitalWithin = /\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)
-      if (letters.test(character.toLowerCase()) && !isCapitalWithin && !isOddBetween(before, after)) good += 1
+      if (letters.test(character.toLowerCase()) && !isCapitalWithin && !isUnlikelyBetween(before, after))
+        good += 1
       else bad += 1
     }
   }

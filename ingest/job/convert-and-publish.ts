@@ -21,7 +21,7 @@ import { createManifest, nameSnapshot } from '../publish/label.ts'
 import { detailedRejectsMax, TableFailure } from '../base/rejects.ts'
 import { readPreviousReport, writeReport, type IngestReport, type Learn, type Outcome } from './report.ts'
 import { sourceTotals, partitionsAndHeader } from './source-totals.ts'
-import { missingFiles, warningsOf } from './source-warnings.ts'
+import { missingFilesDrift, warningsOf } from './source-warnings.ts'
 import { stopwatch, type Job, type Stopwatch } from './job.ts'
 import { pack, type PackedDownload, type ProvedParts } from './pack.ts'
 import { pinReusable, readAndCast, type CastSource } from './read-and-cast.ts'
@@ -160,7 +160,7 @@ async function requireNoDrift(job: Job, converted: Converted): Promise<string[]>
   const breaking = schemaChange === null ? [] : breakingPhrases(schemaChange)
   const sourceDifferences = [
     ...headerDrift,
-    ...missingFiles(before, read, converted.read),
+    ...missingFilesDrift(before, read, converted.read),
     ...driftSince(previousReport, rows, profiles),
   ]
   const differences = [...breaking, ...sourceDifferences]

@@ -86,8 +86,8 @@ function filesWithoutRows({ files, fileCounts }: ReadSource): ReadFile[] {
   })
 }
 
-/** Files of a source that had several, whose rows would disappear silently. */
-export function missingFiles(
+/** Drift of a source with several files: those whose rows would disappear silently. */
+export function missingFilesDrift(
   earlierManifest: Manifest | null,
   { files }: Pick<ReadSource, 'files'>,
   read: ReadSource,

@@ -56,7 +56,7 @@ interface Comparison extends Pick<Changes, 'since' | 'file'> {
 }
 
 /** Maximum number of earlier snapshots since which a snapshot has changes. */
-const startsMax = 16
+const changeFilesMax = 16
 
 /**
  * Writes changes since the previous snapshot, then since each earlier one from which the previous one has changes.
@@ -76,7 +76,7 @@ export async function writeChanges(
   const retainedIds = await snapshotsIn(store, table)
   const earlierChanges = (before.changes ?? [])
     .filter(({ since }) => retainedIds.includes(since))
-    .slice(0, startsMax - 1)
+    .slice(0, changeFilesMax - 1)
   const previousFolder = layout.snapshot(table, before.snapshot)
   const inPreviousFolder = (file: string): string => path.join(store.place(previousFolder), file)
   // Reused parts have unchanged rows.

@@ -66,7 +66,6 @@ function bytesOf(text: string, invalid: RegExp, unitAt: (index: number) => numbe
 
 type ByteEncoding = (typeof byteEncodings)[number]
 
-/** Marks characters that the encoding lacks, and reports UTF-8 in disguise. */
 function singleByteDecoder(encoding: ByteEncoding, name: string): Decoder {
   const disguise = new DisguisedUtf8(encoding, name)
   const invalid = encoding === 'latin-1' ? controlCharacters : replacementCharacters

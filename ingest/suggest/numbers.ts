@@ -15,12 +15,10 @@ export interface NumberForm {
   readonly hasPoint: boolean
 }
 
-/** Texts that would change if they were numbers. */
-export interface LossyNumbers {
-  /** Why it stays text, such as `digits with a plus, which a number would lose`; empty if `question` asks. */
-  readonly loss: string
-  readonly question: string | null
-}
+/** What texts would lose as numbers, such as `digits with a plus, which a number would lose`, or a question about it. */
+export type LossyNumbers =
+  | { readonly loss: string; readonly question: null }
+  | { readonly loss: null; readonly question: string }
 
 /** A separator may be decimal or grouping, so that a person must choose. */
 export interface AmbiguousNumbers {
@@ -200,7 +198,7 @@ function enumerationQuestion(examples: readonly [string, string], decimal: '.' |
   const scale = examples[1].length - examples[1].indexOf('.') - 1
   const comma = decimal === ',' ? ', decimal: ","' : ''
   return {
-    loss: '',
+    loss: null,
     question: `say whether ${first ?? ''} and ${ten ?? ''} count parts, and stay texts, or are numbers: type: decimal, scale: ${scale}${comma}`,
   }
 }
@@ -227,7 +225,7 @@ function isOpenEnded(numbers: readonly Bare[]): boolean {
 
 const lossyNumbers = (loss: string): LossyNumbers => ({ loss, question: null })
 
-/** Returns what texts would lose as numbers, such as leading zeros; null for none. */
+/** Returns what texts would lose if stored as numbers, such as leading zeros; null for none. */
 function lossOf(numbers: readonly Bare[]): LossyNumbers | null {
   if (numbers.some(({ digits }) => /^0[0-9]/.test(digits)))
     return lossyNumbers('digits, some with a leading zero, which a number would lose')
@@ -239,15 +237,19 @@ function lossOf(numbers: readonly Bare[]): LossyNumbers | null {
     return lossyNumbers(
       'digits around an E, such as 1E5, which may be codes: declare type: float if they are numbers',
     )
-  const counts = new Map<string, number>()
+  return lossOfDifferentMarks(numbers)
+}
+
+function lossOfDifferentMarks(numbers: readonly Bare[]): LossyNumbers | null {
+  const countsByMarks = new Map<string, number>()
   for (const { marks } of numbers) {
     const marksOfText = valueMarks(marks).join(' ')
-    counts.set(marksOfText, (counts.get(marksOfText) ?? 0) + 1)
+    countsByMarks.set(marksOfText, (countsByMarks.get(marksOfText) ?? 0) + 1)
   }
-  if (counts.size < 2) return null
-  const phrases = [...counts].map(([mark, count]) => `${count} with ${mark === '' ? 'none' : mark}`)
-  const marks = `of ${numbers.length} different values, ${phrases.join(', ')}`
-  return { loss: '', question: `say what these marks mean, since a number would lose them: ${marks}` }
+  if (countsByMarks.size < 2) return null
+  const phrases = [...countsByMarks].map(([marks, count]) => `${count} with ${marks === '' ? 'none' : marks}`)
+  const question = `say what these marks mean, since a number would lose them: of ${numbers.length} different values, ${phrases.join(', ')}`
+  return { loss: null, question }
 }
 
 export function valueMarks(marks: readonly string[]): string[] {

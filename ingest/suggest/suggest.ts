@@ -387,7 +387,7 @@ function requireOneTable(rows: ReadSource['afterEmptyRows'], columns: readonly S
     const isLikeHeader =
       new Set(values).size === values.length && values.every((name) => columnNamePattern.test(name))
     if (!isLikeHeader) continue
-    // Only the name of the second header makes a column text.
+    // Without the name in a second header, the column would be numbers or dates.
     const isSecondHeader = columns.some((column, index) => {
       const otherTexts = new Map(column.texts)
       otherTexts.delete(values[index] ?? '')
@@ -470,19 +470,19 @@ function adviceOf({ probe }: SuggestedField, trial: Trial, index: number): strin
   const { bad = 0, misfits = [] } = trial.probes[index] ?? {}
   const totalTexts = new Set(trial.read.lastRows.map(({ value }) => value).filter(isTotal))
   // A total that occurs once, in the last row, is left out with that row.
-  const exceptions = misfits.filter(({ text, rows }) => rows > 1 || !totalTexts.has(text))
+  const otherMisfits = misfits.filter(({ text, rows }) => rows > 1 || !totalTexts.has(text))
   const areAllMisfitsKnown =
-    misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && exceptions.length <= nullsMax
-  const othersMeanNull = areAllMisfitsKnown && exceptions.every(({ text }) => missingPattern.test(text))
+    misfits.reduce((sum, { rows }) => sum + rows, 0) === bad && otherMisfits.length <= nullsMax
+  const othersMeanNull = areAllMisfitsKnown && otherMisfits.every(({ text }) => missingPattern.test(text))
   const nulls =
-    othersMeanNull && exceptions.length > 0
-      ? { nulls: ['', ...exceptions.map(({ text }) => text.trim())] }
+    othersMeanNull && otherMisfits.length > 0
+      ? { nulls: ['', ...otherMisfits.map(({ text }) => text.trim())] }
       : {}
   const keys = Object.entries({ ...probe?.keys, ...nulls }).map(
     ([key, value]) => `${key}: ${inlineYaml(value)}`,
   )
-  const totalAdvice = exceptions.length < misfits.length ? ', leave the total out' : ''
-  if (exceptions.length === 0)
+  const totalAdvice = otherMisfits.length < misfits.length ? ', leave the total out' : ''
+  if (otherMisfits.length === 0)
     return `to give the field this type${totalAdvice}, and declare ${keys.join(', ')}`
   if (othersMeanNull)
     return `to give the field this type${totalAdvice}, with null for the others, declare ${keys.join(', ')}`

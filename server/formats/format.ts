@@ -1,5 +1,5 @@
 import type { Field, Table } from '../../core/catalog/catalog.ts'
-import { areDeclared } from '../query/parameters.ts'
+import { areDefaultColumns } from '../query/parameters.ts'
 import type { Answer, Parameter } from '../../core/duckdb/connection.ts'
 
 /** A new format is a file that implements one of the two kinds, and a line in the registry. */
@@ -122,7 +122,9 @@ interface RowForm<Format> {
 export function rowForm(table: Table, format: RowFormat, chosenFields: ChosenFields): Form {
   const fields = format.keepsColumnOrder === true ? chosenFields.columns : chosenFields.fields
   const isWhole =
-    format.keepsColumnOrder === true ? areDeclared(table, fields) : fields.length === table.fields.length
+    format.keepsColumnOrder === true
+      ? areDefaultColumns(table, fields)
+      : fields.length === table.fields.length
   const fieldNames = isWhole ? '' : ` ${JSON.stringify(fields.map(({ name }) => name))}`
   const key = `${format.name}${fieldNames}`
   return isLineFormat(format) ? { format, fields, key } : { format, fields, key }

@@ -58,7 +58,7 @@ export class Limiter {
   readonly #countedPolicies: readonly Counted[]
   readonly #sharePolicy: Counted | undefined
   readonly #perClass = new Map<LimitClass, ClassLimit[]>()
-  readonly #client: (req: IncomingMessage) => string
+  readonly #clientOf: (req: IncomingMessage) => string
 
   constructor(
     policies: readonly Policy[],
@@ -76,7 +76,7 @@ export class Limiter {
         { policy, counts, middleware: middlewareOf(policy, counts, client) },
       ])
     }
-    this.#client = client
+    this.#clientOf = client
   }
 
   /**
@@ -91,7 +91,7 @@ export class Limiter {
     req: IncomingMessage,
     res: ServerResponse,
   ): Promise<RemainingQuota[]> {
-    const client = this.#client(req)
+    const client = this.#clientOf(req)
     const limits = this.#perClass.get(limitClass) ?? []
     const spending = cost === 0 ? null : this.#spend(client, cost, limitClass)
     // Ask in parallel, since the counts may be in another process.

@@ -76,7 +76,7 @@ function fieldFault(table: Table, parameter: string, name: string): Invalid | nu
   )
 }
 
-export function areDeclared(table: Table, columns: readonly Field[]): boolean {
+export function areDefaultColumns(table: Table, columns: readonly Field[]): boolean {
   return (
     columns.length === table.fields.length && columns.every((field, place) => field === table.fields[place])
   )

@@ -6,7 +6,7 @@ import {
   parametersOf,
   repeatedParameter,
   type QueryParameters,
-  areDeclared,
+  areDefaultColumns,
   formatFields,
   formatOrdering,
   pageSizeDefault,
@@ -278,7 +278,7 @@ function buildRowQuery(
   const { parameters: filterParameters, ...filter } = filterOf(conditions, words, isParameterName)
   const parameters = new Map(filterParameters)
   if (ordering.length > 0) parameters.set('ordering', formatOrdering(ordering))
-  if (!areDeclared(table, columns)) parameters.set('fields', formatFields(columns))
+  if (!areDefaultColumns(table, columns)) parameters.set('fields', formatFields(columns))
   if (pageSize !== defaultPageSize) parameters.set('page_size', String(pageSize))
   for (const name of ['snapshot', 'format'] as const) {
     const text = givenParameters.get(name)

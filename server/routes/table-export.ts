@@ -16,7 +16,7 @@ import { queryTooCostly, Problem, unacceptableParameters } from '../http/problem
 import { absolutePath, sendRedirect } from '../http/redirect.ts'
 import type { Resource, ResourceRequest } from '../http/resource.ts'
 import { sendUnpacked } from '../http/unpacked.ts'
-import { areDeclared, type QueryParameters } from '../query/parameters.ts'
+import { areDefaultColumns, type QueryParameters } from '../query/parameters.ts'
 import { parseRowQuery, type RowQuery } from '../query/query.ts'
 import { exportChunks, workOfExport, readAheadBytes } from '../table/representations/export.ts'
 import { linkToFile, hintHeader, queryKey } from '../table/representations/page.ts'
@@ -89,7 +89,7 @@ export function respondWithRows(
         const newest = new Map([...query.parameters, ['snapshot', current?.manifest.snapshot ?? 'current']])
         throw unavailable(table, pinnedId, snapshots, withQuery(exportAddress, newest, 1))
       }
-      const isWholeDownload = isWholeTable(snapshot, query) && areDeclared(table, query.columns)
+      const isWholeDownload = isWholeTable(snapshot, query) && areDefaultColumns(table, query.columns)
       if (isWholeDownload && format === csvFormat) {
         await sendDownload(snapshot, service, request, req, res)
         return

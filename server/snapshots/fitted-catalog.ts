@@ -90,7 +90,6 @@ function withFields(texts: CatalogTexts, published: ReadonlyMap<string, readonly
   return { ...texts, datasets: new Map(datasets) }
 }
 
-/** Removes from a declaration everything that names other fields. */
 function onlyFields(table: Table, names: readonly string[]): Table {
   const isThere = (name: string): boolean => names.includes(name)
   const areThere = (keys: readonly OrderKey[]): boolean => keys.every(({ field }) => isThere(field))

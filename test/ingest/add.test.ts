@@ -5,7 +5,7 @@ import { allTables, type Table } from '../../core/catalog/catalog.ts'
 import { loadCatalog } from '../../core/catalog/load.ts'
 import { addTable } from '../../core/catalog/add-table.ts'
 import { openStore } from '../../core/warehouse/stores/open.ts'
-import { changesFor } from '../../ingest/add/changes.ts'
+import { entryChangesFor } from '../../ingest/add/changes.ts'
 import { placingOf } from '../../ingest/add/placing.ts'
 import { run, start } from '../support/programs.ts'
 import { getPage, serve } from '../support/service.ts'
@@ -182,7 +182,7 @@ testSampled<[title: string, content: string, changes: readonly string[]]>([
     const declared = { name: 't', order: [], source: { rename: { Dia: 'day' } }, fields }
     const table = allTables(catalogAround([declared]))[0] as Table
     const fit = await fitIn(table, content)
-    const answer = changesFor(table, await suggestion('t.csv', content), fit, '/sources/d/t.csv')
+    const answer = entryChangesFor(table, await suggestion('t.csv', content), fit, '/sources/d/t.csv')
     const isBreaking = changes.some((change) => !change.startsWith('  add'))
     const next = `put the file at /sources/d/t.csv, and \`acervo ingest ${isBreaking ? '--accept-drift ' : ''}d/t\` publishes it`
     expect(answer.split('\n')).toEqual(
@@ -203,7 +203,7 @@ test('a column with a new name fits if its name is declared as add advises', asy
     const declared = { name: 't', order: [], source: { rename }, fields }
     const table = allTables(catalogAround([declared]))[0] as Table
     const content = 'Data,n\n2020-12-31,1\n'
-    return changesFor(table, await suggestion('t.csv', content), await fitIn(table, content), null)
+    return entryChangesFor(table, await suggestion('t.csv', content), await fitIn(table, content), null)
   }
   const [, advised = ''] = /declare source\.rename: (.*)/.exec(await answerWith({ Dia: 'day' })) ?? []
   expect(advised).toBe('{"Data":"day"}')
@@ -220,7 +220,7 @@ test('a file for a table of the catalog is read as the entry of the table declar
   const table = allTables(catalogAround([{ name: 't', order: [], fields }]))[0] as Table
   const content = 'tags,day,place,open\na;b,01/02/2020,"-12.5,-38.25",1\nc,03/04/2020,,0\n'
   const fit = await fitIn(table, content)
-  expect(changesFor(table, await suggestion('t.csv', content), fit, null)).toBe(
+  expect(entryChangesFor(table, await suggestion('t.csv', content), fit, null)).toBe(
     'd/t is already in the catalog, and its entry fits this file: `acervo ingest d/t` publishes it',
   )
 })
@@ -233,7 +233,7 @@ test.each<[title: string, source: object, content: string | Buffer, refusal: Reg
 ])('an entry does not fit a file with %s, and add says why', async (_title, source, content, refusal) => {
   const fields = ['n:integer', 's:string'].map(fieldOf)
   const table = allTables(catalogAround([{ name: 't', order: [], source, fields }]))[0] as Table
-  const answer = changesFor(table, await suggestion('t.csv', content), await fitIn(table, content), null)
+  const answer = entryChangesFor(table, await suggestion('t.csv', content), await fitIn(table, content), null)
   const [first = '', last] = answer.split('\n')
   const beginning = 'd/t is already in the catalog, but its entry does not fit this file: '
   expect(first.slice(0, beginning.length)).toBe(beginning)

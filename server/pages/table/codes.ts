@@ -14,7 +14,7 @@ export function codesPart({ words }: PageContext, view: CodeView): Html {
   return html`<section id="code">
     <h2>${words.asCode}</h2>
     ${view.count > view.table.exportRowsMax && html`<p>${words.asCodePage}</p>`}
-    ${codesOf(view).map(
+    ${snippetsOf(view).map(
       ({ name, text }) =>
         html`<details>
           <summary>${name}</summary>
@@ -24,12 +24,12 @@ export function codesPart({ words }: PageContext, view: CodeView): Html {
   </section>`
 }
 
-interface Code {
+interface Snippet {
   readonly name: string
   readonly text: string
 }
 
-function codesOf(view: CodeView): Code[] {
+function snippetsOf(view: CodeView): Snippet[] {
   const { table } = view
   const { columns: fields } = view.query
   const addressAs = (format: string): string => rowsAddress(view, format)

@@ -33,7 +33,7 @@ export function documentService(service: Runtime): DocumentService {
   }
 }
 
-/** First family that pages can link to: https pages block http addresses. */
+/** First family that pages can link to, as https pages block http addresses; else the first one. */
 export function mainFamily({ families }: Pick<Catalog, 'families'>, publicUrl: URL): Family {
   const blockedFamilies = mixedFamilies(families, publicUrl)
   const family = families.find((candidate) => !blockedFamilies.includes(candidate)) ?? families[0]

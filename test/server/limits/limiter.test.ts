@@ -166,7 +166,7 @@ describe('amounts are added and subtracted as the interface of stores describes'
     await expect(countsAsDescribed(channel.countsOf(countedPolicy.name))).resolves.toBeUndefined()
   })
 
-  test('by another process, which does not know the limit', async () => {
+  test('not by another process without a limit of this name', async () => {
     const channel = new CountsChannel((questions) => {
       void answerQuestions(() => undefined, questions).then((replies) => channel.handleReplies(replies))
     })

@@ -142,7 +142,7 @@ function legendOf(drawing: Sized): Drawn {
   return { height: lineHeight * (line + 1) + 6, body: body.join('') }
 }
 
-/** Rules for pages, light and dark; they replace the colours of a file. */
+/** CSS of charts on pages, light and dark; a chart in a file has fixed colours instead. */
 export const chartRules = /* css */ `
 .chart { display: block; width: 100%; max-width: 34rem; height: auto; overflow: visible; }
 .chart.wide { max-width: 76rem; }
