@@ -15,7 +15,7 @@ export interface NumberForm {
   readonly hasPoint: boolean
 }
 
-/** What texts would lose as numbers, such as `digits with a plus, which a number would lose`, or a question about it. */
+/** Loss of texts as numbers, such as `digits with a plus, which a number would lose`, or a question about it. */
 export type LossyNumbers =
   | { readonly loss: string; readonly question: null }
   | { readonly loss: null; readonly question: string }
