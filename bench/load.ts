@@ -33,7 +33,7 @@ export interface LoadResult {
   readonly p50: number
   readonly p99: number
   readonly statuses: Readonly<Record<string, number>>
-  /** Connections that broke, or answers that were cut off. */
+  /** Broken connections, and answers cut off. */
   readonly broken: number
 }
 

@@ -145,8 +145,18 @@ function rankOf(unit: number): number {
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }
 
-export function differInOneLetter(a: string, b: string): boolean {
-  return Math.abs(a.length - b.length) <= 1 && distance(a, b) === 1
+/** True if one letter is wrong, missing or added, or two neighbours are exchanged. */
+export function differByOneTypo(a: string, b: string): boolean {
+  return Math.abs(a.length - b.length) <= 1 && (distance(a, b) === 1 || differByExchange(a, b))
+}
+
+function differByExchange(a: string, b: string): boolean {
+  let index = 0
+  while (index < a.length && a[index] === b[index]) index += 1
+  return (
+    index < a.length &&
+    a === `${b.slice(0, index)}${b[index + 1] ?? ''}${b[index] ?? ''}${b.slice(index + 2)}`
+  )
 }
 
 /** Removes zeros at the end of the fraction of a decimal text, and a point without a fraction. */

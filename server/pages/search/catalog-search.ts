@@ -1,5 +1,5 @@
 import { listedDatasets, type CatalogTexts, type Dataset, type Table } from '../../../core/catalog/catalog.ts'
-import { differInOneLetter } from '../../../core/text.ts'
+import { differByOneTypo } from '../../../core/text.ts'
 import { wordsIn } from './search-words.ts'
 
 /** Finds tables by the words of the catalog in all languages. */
@@ -73,7 +73,7 @@ export class CatalogSearch {
     )
     if (near.length > 0 || word.length < fuzzyMin) return near
     return words
-      .filter((candidate) => candidate.length >= fuzzyMin && differInOneLetter(word, candidate))
+      .filter((candidate) => candidate.length >= fuzzyMin && differByOneTypo(word, candidate))
       .map((candidate) => [candidate, 0.4])
   }
 }

@@ -14,7 +14,7 @@ interface FoundWords {
 
 const misspeltMin = 5
 
-/** Finds a part of unknown words, and values that differ from it in one letter. */
+/** Finds a part of unknown words, and values that differ from it by a typo. */
 export async function findMisspelling(
   sources: Sources,
   foldedText: string,

@@ -11,7 +11,7 @@ import { dictionarySize, type Dictionaries } from '../../table/indexes/dictionar
 import type { Requester } from '../../table/engine/requester.ts'
 import { stateNames } from '../../documents/words/state-names.ts'
 import { foldText } from '../../../core/folding.ts'
-import { differInOneLetter } from '../../../core/text.ts'
+import { differByOneTypo } from '../../../core/text.ts'
 import { wordsIn, type SearchWords } from './search-words.ts'
 import type { Snapshot } from '../../snapshots/snapshot.ts'
 import type { Snapshots } from '../../snapshots/snapshots.ts'
@@ -83,7 +83,7 @@ export async function findPartsOfValues(sources: Sources, foldedText: string): P
 
 export async function findValuesLike(sources: Sources, foldedText: string): Promise<ValueMatch[]> {
   const valueMatches: ValueMatch[] = []
-  for await (const matches of valuesByField(sources, (value) => differInOneLetter(value, foldedText)))
+  for await (const matches of valuesByField(sources, (value) => differByOneTypo(value, foldedText)))
     valueMatches.push(...matches)
   return valueMatches.toSorted((a, b) => (b.rows ?? 0) - (a.rows ?? 0))
 }

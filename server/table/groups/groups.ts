@@ -75,7 +75,6 @@ export function withoutSmallGroups({ columns }: Groups, min: number): Groups {
   )
 }
 
-/** Makes the texts of all engines equal. */
 export function canonicalText({ type }: Pick<Field, 'type'>, text: string): string {
   return type === 'float' ? doubleText(Number(text)) : text
 }

@@ -251,6 +251,7 @@ describe('a search for values with punctuation or several words', () => {
   test.each([
     ['tree aroeira brnca', 'tree aroeira branca'],
     ['aroeira ciep anisoo', 'aroeira ciep anísio'],
+    ['aroeira ciep ansiio', 'aroeira ciep anísio'],
   ])('%s has a misspelt value beside words of another value, and is corrected', async (text, corrected) => {
     expect((await search(service, text)).text).toContain(`the results for “${corrected}”`)
   })
