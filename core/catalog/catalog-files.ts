@@ -207,7 +207,6 @@ export function joinDocuments(
     : main.document.root
   const ownDatasets =
     isMap(root, 'datasets') && Array.isArray(root.datasets) ? (root.datasets as unknown[]) : null
-  /** File of each dataset, by its index in the combined list. */
   const owners = (ownDatasets ?? []).map((_, index) => ({ ...main, prefix: ['datasets', index] as Path }))
   const datasets = [...(ownDatasets ?? [])]
   for (const { file, document } of included) {

@@ -128,7 +128,8 @@ function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow
     stopAt: null,
     headerInFile: null,
     skipRepeatedHeaders: true,
-    dropEmptyExtraCells: true,
+    // A last column without a name has values here.
+    dropEmptyExtraCells: firstLine.at(-1)?.trim() !== '',
     hidesRows: false,
     maskOf: () => null,
     // The scanner notes the line of every record.

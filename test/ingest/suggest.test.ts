@@ -401,6 +401,12 @@ describe('in a suggestion,', () => {
       ['a', 'column_2', 'b'],
     ],
     [
+      'a blank name at its end',
+      'a,b,\n1,2,3\n',
+      { header_in_file: ['a', 'b', ''], header: ['a', 'b', 'column_3'] },
+      ['a', 'b', 'column_3'],
+    ],
+    [
       'a name that no key of JSON can have',
       '__proto__,b,c\n1,2,3\n',
       { header_in_file: ['__proto__', 'b', 'c'], header: ['proto', 'b', 'c'] },
