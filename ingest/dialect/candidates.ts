@@ -74,7 +74,7 @@ function candidatesIn(
           ...reading,
           ...quoteEvidence,
         })
-        // Skipping more lines never makes a single column likelier.
+        // A single column never needs skipped lines.
         if (reading.firstLine.length === 1) break
       }
     }
@@ -226,7 +226,9 @@ function firstFilled(text: Buffer): string {
 
 function skipTitle(text: Buffer, isComplete: boolean, best: Candidate): Candidate {
   const { delimiter, quote, comment, skipLines, firstLine } = best
-  if (firstLine.length < 3 || filledIn(firstLine) > 1) return best
+  // Spreadsheets write `sep=;` above the header.
+  const isSeparatorLine = /^sep=$/i.test(firstLine[0] ?? '')
+  if ((firstLine.length < 3 && !isSeparatorLine) || filledIn(firstLine) > 1) return best
   const header = candidatesIn(text, isComplete, comment).find(
     (candidate) =>
       candidate.delimiter === delimiter &&

@@ -4,7 +4,7 @@ import { decoderOf } from '../source/decode.ts'
 import { CR, LF } from '../source/record.ts'
 import { bestWay } from './candidates.ts'
 import type { EncodingWitness } from './encoding.ts'
-import type { Candidate } from './reading.ts'
+import { faultOf, type Candidate } from './reading.ts'
 
 export interface Dialect extends Candidate {
   readonly encoding: Encoding
@@ -69,10 +69,10 @@ function evidenceOf(best: Candidate, text: Buffer): string[] {
   return phrases.filter((phrase) => phrase !== false)
 }
 
-function quoteEvidence({ quote, enclosed }: Candidate, text: Buffer): string[] {
+function quoteEvidence({ quote, delimiter, enclosed }: Candidate, text: Buffer): string[] {
   if (quote === '"') return []
   return quote === null
-    ? [`line ${lineOf(text, '"')}: a '"' is within a value, so values are not quoted`]
+    ? [`line ${lineOfLooseQuote(text, delimiter)}: a '"' is within a value, so values are not quoted`]
     : [`${JSON.stringify(quote)} quotes the values of ${counted(enclosed, 'line')} of the sample`]
 }
 
@@ -81,10 +81,10 @@ function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer
   if (quote !== null) return []
   for (const [index, line] of text.toString('utf8').split(/\r?\n/).entries()) {
     const enclosed =
-      index < skipLines ? undefined : line.split(delimiter).find((cell) => /^"[^"]+"$/.test(cell))
+      index < skipLines ? undefined : line.split(delimiter).find((cell) => /^"(?:[^"]|"")+"$/.test(cell))
     if (enclosed !== undefined)
       return [
-        `say whether the quotes of ${enclosed} (line ${index + 1}) are part of the value, as they are now; otherwise correct line ${lineOf(text, '"')}, in which a quote is within a value, and declare source.quote: '"'`,
+        `say whether the quotes of ${enclosed} (line ${index + 1}) are part of the value, as they are now; otherwise correct line ${lineOfLooseQuote(text, delimiter)}, in which a quote is within a value, and declare source.quote: '"'`,
       ]
   }
   return []
@@ -131,6 +131,7 @@ function lastNumbers(text: Buffer, count: number): string {
   return `${count === 1 ? 'line' : 'lines'} ${numbers.join(', ')}`
 }
 
-function lineOf(text: Buffer, sign: string): number {
-  return text.toString('latin1').split(sign, 1)[0]?.split('\n').length ?? 0
+function lineOfLooseQuote(text: Buffer, delimiter: string): number {
+  const fault = faultOf(text, true, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
+  return fault?.line ?? text.toString('latin1').split('"', 1)[0]?.split('\n').length ?? 0
 }

@@ -128,7 +128,7 @@ function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow
     stopAt: null,
     headerInFile: null,
     skipRepeatedHeaders: true,
-    // A last column without a name has values here.
+    // An unnamed last column has values here.
     dropEmptyExtraCells: firstLine.at(-1)?.trim() !== '',
     hidesRows: false,
     maskOf: () => null,

@@ -93,11 +93,11 @@ function clockQuestion(values: readonly string[], formats: readonly string[]): S
 }
 
 function likeOtherColumns(
-  { type, example, formats, extraFormats }: AmbiguousMoments,
+  { type, example, formats, extraFormats, scope }: AmbiguousMoments,
   { isDayFirst: isDayFirstElsewhere = null }: Pick<SeenColumn, 'isDayFirst'>,
 ): SuggestedField | null {
   const fitting = formats.filter((format) => isDayFirst(format) === isDayFirstElsewhere)
-  if (isDayFirstElsewhere === null || fitting.length !== 1) return null
+  if (isDayFirstElsewhere === null || fitting.length !== 1 || scope === 'mixed') return null
   const form = { type, formats: [...fitting, ...extraFormats] }
   const first = isDayFirstElsewhere ? 'day' : 'month'
   return {
@@ -109,18 +109,16 @@ function likeOtherColumns(
   }
 }
 
-function momentQuestion({
-  type,
-  example,
-  formats,
-  extraFormats,
-  isForAllTexts: areAll,
-}: AmbiguousMoments): SuggestedField {
+function momentQuestion({ type, example, formats, extraFormats, scope }: AmbiguousMoments): SuggestedField {
+  if (scope === 'mixed')
+    return questionField(
+      `${visibleJson(example)} may be ${formats.join(' or ')}, and other values are only one or the other: write all values alike in the file, or leave the field a text`,
+    )
   const ways = formats.map((format) =>
     extraFormats.length === 0 ? format : `[${[format, ...extraFormats].join(', ')}]`,
   )
   return questionField(
-    `say how ${visibleJson(example)} is written: declare type: ${type}, format: ${ways.join(' or ')}; ${areAll ? 'all' : 'some'} values could be either`,
+    `say how ${visibleJson(example)} is written: declare type: ${type}, format: ${ways.join(' or ')}; ${scope} values could be either`,
   )
 }
 

@@ -15,8 +15,8 @@ export interface AmbiguousMoments {
   readonly formats: readonly string[]
   /** Formats of texts that match no candidate. */
   readonly extraFormats: readonly string[]
-  /** True if every text matches every candidate. */
-  readonly isForAllTexts: boolean
+  /** Texts that match every candidate; for `mixed`, none alone fits. */
+  readonly scope: 'all' | 'some' | 'mixed'
 }
 
 const monthPattern = /^(\p{L}+)(\.?)$/u
@@ -203,7 +203,7 @@ export function momentForm(texts: readonly string[]): MomentForm | AmbiguousMome
     // Either day or month may be first, so both formats of equal length remain.
     formats: sameTypeFormats.filter((format) => format.length === first.length),
     extraFormats: [],
-    isForAllTexts: true,
+    scope: 'all',
   }
 }
 
@@ -223,7 +223,7 @@ function severalFormats(
     findTextOfTwoFormats(readTexts, chosenFormats) ?? findRivalFormat(readTexts, chosenFormats, rankedFormats)
   if (ambiguity === null) return { type, formats: chosenFormats.every(isPlain) ? [] : chosenFormats }
   const extraFormats = chosenFormats.filter((format) => !ambiguity.formats.includes(format))
-  return { type, ...ambiguity, extraFormats, isForAllTexts: false }
+  return { type, ...ambiguity, extraFormats }
 }
 
 /** Repeatedly chooses the format of most texts that have none yet. */
@@ -240,7 +240,7 @@ function coverTexts(readTexts: readonly ReadText[], rankedFormats: readonly stri
   return chosenFormats
 }
 
-type Ambiguity = Pick<AmbiguousMoments, 'example' | 'formats'>
+type Ambiguity = Pick<AmbiguousMoments, 'example' | 'formats' | 'scope'>
 
 function findTextOfTwoFormats(
   readTexts: readonly ReadText[],
@@ -248,7 +248,7 @@ function findTextOfTwoFormats(
 ): Ambiguity | null {
   for (const { text, isoByFormat } of readTexts) {
     const formats = chosenFormats.filter((format) => isoByFormat.has(format))
-    if (formats.length > 1) return { example: text, formats }
+    if (formats.length > 1) return { example: text, formats, scope: 'mixed' }
   }
   return null
 }
@@ -268,7 +268,7 @@ function findRivalFormat(
       const readTwice = textsOfFormat.find(
         ({ isoByFormat }) => isoByFormat.get(format) !== isoByFormat.get(rival),
       )
-      if (readTwice !== undefined) return { example: readTwice.text, formats: [format, rival] }
+      if (readTwice !== undefined) return { example: readTwice.text, formats: [format, rival], scope: 'some' }
     }
   }
   return null

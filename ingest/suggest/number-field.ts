@@ -24,7 +24,8 @@ import { numberNotes } from './oddities.ts'
 /** Numbers with more decimal places are measurements, which become floats. */
 const scaleMax = 6
 const integerDigitsMax = 18
-const codeName = /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|ibge|fone|tel|phone)(_|$)/
+const codeName =
+  /(^|_)(id|cod|codigo|code|cd|cep|zip|cnpj|cpf|rg|nis|nit|pis|pasep|renavam|matricula|inscricao|registro|processo|protocolo|ibge|inep|siafi|siape|cnes|cnae|cbo|ncm|fone|telefone|celular|tel|phone|mobile|fax)(_|$)/
 const placeName = /^(lat|lon|lng|long)(_|$)|(^|_)(latitude|longitude)(_|$)/
 const placeDigitsMax = 3
 

@@ -386,6 +386,40 @@ test.each(['error\n5\n', 'id,error\n1,not found\n'])(
   },
 )
 
+test('a line that names the separator is left out above two columns', async () => {
+  await expect(ingested('sep=;\r\nname;n\r\nA;1,5\r\nB;2,5\r\n')).resolves.toMatchObject({
+    rows: [
+      ['A', 1.5],
+      ['B', 2.5],
+    ],
+  })
+})
+
+test.each([
+  ['id,note\n1,"two\nlines"\n2,3/4" pipe\n3,"a ""b"""\n', 4, '"a ""b"""'],
+  ['id;note;n\n1;1/2" pipe;1\n2;"a ""b""";2\n3;c;3\n', 2, '"a ""b"""'],
+])('the first loose quote of %j is on line %d, and leads to a question', async (content, line, enclosed) => {
+  const { output } = await entryOf(content)
+  expect(output).toContain(`line ${line}: a '"' is within a value, so values are not quoted`)
+  expect(output).toContain(`say whether the quotes of ${enclosed} (line `)
+})
+
+test('dates of two orders in one column must be written alike', async () => {
+  const { output, entry } = await entryOf('id,day\n1,01/02/2024\n2,13/04/2024\n3,02/13/2024\n')
+  expect(output).toContain(
+    '"01/02/2024" may be dd/mm/yyyy or mm/dd/yyyy, and other values are only one or the other: write all values alike in the file, or leave the field a text',
+  )
+  expect(entry.fields[1]).toMatchObject({ name: 'day', type: 'string' })
+})
+
+test.each(['telefone', 'nis', 'pis_pasep', 'renavam', 'matricula', 'codigo_inep', 'celular'])(
+  'digits of a column %s are a text, since a later file may have leading zeros',
+  async (name) => {
+    const { entry } = await entryOf(`${name},n\n12345678901,1\n10987654321,2\n`)
+    expect(entry.fields.map(({ type }) => type)).toEqual(['string', 'integer'])
+  },
+)
+
 describe('in a suggestion,', () => {
   testSampled<[title: string, content: string, source: object, names: string[]]>([
     [
