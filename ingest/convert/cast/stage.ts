@@ -11,7 +11,7 @@ import { valuesSql } from './values.ts'
  * memory. Columns of the file:
  * - f0, f1, ...: values of the fields;
  * - `is_good`: whether all texts were valid;
- * - `seen`: weighted count of values and bytes, to compare with that of the source;
+ * - `checksum`: weighted count of values and bytes, to compare with that of the source;
  * - `row_hash`: hash of the values before they are written, to compare with the published file;
  * - `before`: number of records before the batch.
  */
