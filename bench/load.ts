@@ -81,7 +81,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
 class Client {
   readonly opened: Promise<void>
   readonly #socket: Socket
-  readonly #tail: string
+  readonly #requestHeaders: string
   readonly #keepBodies: boolean
   #pending: { resolve: (answer: Answer) => void; reject: (error: Error) => void } | null = null
   #target = ''
@@ -93,7 +93,7 @@ class Client {
   #chunks: Buffer[] = []
 
   constructor({ port, headers = {}, keepBodies = false }: Load) {
-    this.#tail = Object.entries({ Host: `localhost:${port}`, ...headers })
+    this.#requestHeaders = Object.entries({ Host: `localhost:${port}`, ...headers })
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('')
     this.#keepBodies = keepBodies
@@ -115,7 +115,7 @@ class Client {
     this.#chunks = []
     return new Promise((resolve, reject) => {
       this.#pending = { resolve, reject }
-      this.#socket.write(`GET ${target} HTTP/1.1\r\n${this.#tail}\r\n`)
+      this.#socket.write(`GET ${target} HTTP/1.1\r\n${this.#requestHeaders}\r\n`)
     })
   }
 

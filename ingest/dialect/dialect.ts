@@ -119,7 +119,7 @@ function stopTextOf(text: Buffer, lastLines: number): string | null {
     .filter((line) => line.trim() !== '')
   const [start = ''] = /^[^\d:]*:?/.exec(lines.at(-lastLines) ?? '') ?? []
   const words = start.length > stopTextMax ? start.slice(0, start.lastIndexOf(' ', stopTextMax)) : start
-  const stopText = words.replace(/[\s,;|]+$/, '')
+  const stopText = words.replace(/(?<![\s,;|])[\s,;|]+$/, '')
   const isCharacteristic = (stopText.match(/\p{L}/gu)?.length ?? 0) >= 4
   const startsRow = lines.slice(0, -lastLines).some((line) => line.startsWith(stopText))
   return isCharacteristic && !startsRow ? stopText : null

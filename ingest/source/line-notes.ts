@@ -13,7 +13,7 @@ const misreadStarts = [Buffer.from([0xc3, 0x83, 0xc2]), Buffer.from([0xc3, 0xa2,
 const noBreakSpace = 0xa0
 const notesMax = 11
 
-/** First lines of each kind that an author should know of. */
+/** Lines that an author should know of, the first few of each kind. */
 export class LineNotes {
   readonly notes: LineNote[] = []
   readonly #counts = new Map<LineNote['kind'], number>()

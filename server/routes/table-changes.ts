@@ -102,7 +102,7 @@ export function tableChanges(family: Family, service: Runtime): Resource {
 }
 
 /**
- * Explains that changes are not kept, or `since` is not earlier than `to`; links to the oldest kept changes.
+ * Explains that changes were never computed, or are not kept; links to the oldest kept ones.
  */
 export function unknownChanges(
   table: Table,

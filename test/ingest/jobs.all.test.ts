@@ -123,8 +123,8 @@ describe('a job', () => {
 })
 
 testSampled<[title: string, often: number]>([
-  ['a hundred and more occur often', 120],
-  ['almost all occur as often as the hundredth', 20],
+  ['more than a hundred occur often', 120],
+  ['only twenty occur often, and all others equally often', 20],
 ])(
   'the most frequent of very many values are counted exactly if %s',
   async (_what, often) => {

@@ -84,11 +84,14 @@ function conditionOn(field: Field, operator: 'eq' | 'ne', value: string): [name:
 }
 
 /** Groups by the first dimension by default; separates row parameters from others. */
-export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedChart>): ChartQuery {
+export function chartQuery({
+  query: requestedChart,
+  ...answerable
+}: AnswerableQuery<RequestedChart>): ChartQuery {
   const { table, snapshot } = answerable
   const [firstDimension] = dimensionsOf(table, snapshot.report)
   const defaultTerm =
-    query.terms.length === 0 && firstDimension !== undefined
+    requestedChart.terms.length === 0 && firstDimension !== undefined
       ? stepTerm(table, firstDimension, stepOf(firstDimension.field, snapshot.report))
       : null
   const defaultGroup =
@@ -96,14 +99,14 @@ export function chartQuery({ query, ...answerable }: AnswerableQuery<RequestedCh
       ? {}
       : {
           terms: [defaultTerm],
-          parameters: new Map([...query.parameters, ['group', formatList([defaultTerm.name])]]),
+          parameters: new Map([...requestedChart.parameters, ['group', formatList([defaultTerm.name])]]),
         }
-  const aggregation = { ...query, ...defaultGroup }
+  const aggregation = { ...requestedChart, ...defaultGroup }
   const { parameters } = aggregation
   const isRowParameter = (name: string): boolean => name === 'snapshot' || aggregation.rowParameters.has(name)
   const rowPairs = [...parameters].filter(([name]) => isRowParameter(name))
   const rowQuery = parseRowQuery(table, `?${new URLSearchParams(rowPairs).toString()}`)
-  const { fallback } = query
+  const { fallback } = requestedChart
   return {
     ...answerable,
     query: rowQuery,

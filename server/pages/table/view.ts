@@ -35,7 +35,7 @@ export interface TableView extends QueryView {
   readonly downloadFields: readonly Field[]
   /** Fields of the query, or the default columns. */
   readonly fields: readonly Field[]
-  /** All digits, in the order of the fields. */
+  /** Unrounded values, in the order of the fields. */
   readonly rows: readonly (readonly (string | null)[])[]
   readonly positions: Uint32Array
   readonly hints: readonly Hint[]
