@@ -33,7 +33,9 @@ export function dialectOf(
   const lineTerminator = decoded.includes(CR) && !decoded.includes(LF) ? 'cr' : 'lf'
   const text = lineTerminator === 'lf' ? decoded : decoderOf(encoding, 'the sample', 'cr').write(sample)
   const lacksLastLineFeed = isComplete && text.length > 0 && text.at(-1) !== LF
-  const best = bestWay(lacksLastLineFeed ? Buffer.concat([text, Buffer.from('\n')]) : text, isComplete)
+  const lines = lacksLastLineFeed ? Buffer.concat([text, Buffer.from('\n')]) : text
+  const best = bestWay(lines, isComplete)
+  const looseQuoteLine = best.quote === null ? lineOfLooseQuote(lines, isComplete, best.delimiter) : 0
   return {
     ...best,
     encoding,
@@ -42,20 +44,20 @@ export function dialectOf(
     skipRepeatedHeaders: false,
     stopAt: best.lastLines === 0 ? null : stopTextOf(text, best.lastLines),
     isEncodingOpen: question !== null,
-    questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text)],
+    questions: [...(question === null ? [] : [question]), ...quoteQuestions(best, text, looseQuoteLine)],
     evidence: [
       evidence,
-      ...evidenceOf(best, text),
+      ...evidenceOf(best, text, looseQuoteLine),
       ...(lineTerminator === 'cr' ? ['its lines end in carriage returns alone'] : []),
     ],
   }
 }
 
-function evidenceOf(best: Candidate, text: Buffer): string[] {
+function evidenceOf(best: Candidate, text: Buffer, looseQuoteLine: number): string[] {
   const { delimiter, skipLines, headerLines, firstLine, lastLines, share, commentedHeader } = best
   const phrases: (string | false)[] = [
     `${JSON.stringify(delimiter)} gives ${counted(firstLine.length, 'column')} in ${(100 * share).toFixed(1)} % of the sample`,
-    ...quoteEvidence(best, text),
+    ...quoteEvidence(best, looseQuoteLine),
     skipLines === 1 && 'line 1, before the header, is left out',
     skipLines > 1 && `lines 1 to ${skipLines}, before the header, are left out`,
     headerLines > 1 &&
@@ -69,22 +71,26 @@ function evidenceOf(best: Candidate, text: Buffer): string[] {
   return phrases.filter((phrase) => phrase !== false)
 }
 
-function quoteEvidence({ quote, delimiter, enclosed }: Candidate, text: Buffer): string[] {
+function quoteEvidence({ quote, enclosed }: Candidate, looseQuoteLine: number): string[] {
   if (quote === '"') return []
   return quote === null
-    ? [`line ${lineOfLooseQuote(text, delimiter)}: a '"' is within a value, so values are not quoted`]
+    ? [`line ${looseQuoteLine}: a '"' is within a value, so values are not quoted`]
     : [`${JSON.stringify(quote)} quotes the values of ${counted(enclosed, 'line')} of the sample`]
 }
 
 /** Asks whether quotes belong to values, if other values make quoting impossible. */
-function quoteQuestions({ quote, delimiter, skipLines }: Candidate, text: Buffer): string[] {
+function quoteQuestions(
+  { quote, delimiter, skipLines }: Candidate,
+  text: Buffer,
+  looseQuoteLine: number,
+): string[] {
   if (quote !== null) return []
   for (const [index, line] of text.toString('utf8').split(/\r?\n/).entries()) {
     const enclosed =
       index < skipLines ? undefined : line.split(delimiter).find((cell) => /^"(?:[^"]|"")+"$/.test(cell))
     if (enclosed !== undefined)
       return [
-        `say whether the quotes of ${enclosed} (line ${index + 1}) are part of the value, as they are now; otherwise correct line ${lineOfLooseQuote(text, delimiter)}, in which a quote is within a value, and declare source.quote: '"'`,
+        `say whether the quotes of ${enclosed} (line ${index + 1}) are part of the value, as they are now; otherwise correct line ${looseQuoteLine}, in which a quote is within a value, and declare source.quote: '"'`,
       ]
   }
   return []
@@ -131,7 +137,7 @@ function lastNumbers(text: Buffer, count: number): string {
   return `${count === 1 ? 'line' : 'lines'} ${numbers.join(', ')}`
 }
 
-function lineOfLooseQuote(text: Buffer, delimiter: string): number {
-  const fault = faultOf(text, true, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
+function lineOfLooseQuote(text: Buffer, isComplete: boolean, delimiter: string): number {
+  const fault = faultOf(text, isComplete, { delimiter: delimiter.charCodeAt(0), quote: '"'.charCodeAt(0) })
   return fault?.line ?? text.toString('latin1').split('"', 1)[0]?.split('\n').length ?? 0
 }

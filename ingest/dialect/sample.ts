@@ -129,7 +129,7 @@ function rowsIn(bytes: Buffer, isComplete: boolean, dialect: Dialect): SampleRow
     headerInFile: null,
     skipRepeatedHeaders: true,
     // An unnamed last column has values here.
-    dropEmptyExtraCells: firstLine.at(-1)?.trim() !== '',
+    dropEmptyExtraCells: !hasHeader || firstLine.at(-1)?.trim() !== '',
     hidesRows: false,
     maskOf: () => null,
     // The scanner notes the line of every record.
